@@ -1,0 +1,1 @@
+//! Differential test harness: rust-hdl simulation against the Verilated output.

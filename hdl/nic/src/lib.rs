@@ -1,0 +1,1 @@
+//! The NIC transport engine in Rust HDL.

@@ -1,0 +1,1 @@
+//! Registers, rings, WQEs and CQEs, generated from one register-map file.

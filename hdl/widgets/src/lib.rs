@@ -1,0 +1,1 @@
+//! Small hardware building blocks: FIFOs, RAMs, arbiters, CRC matrices.

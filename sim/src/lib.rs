@@ -1,0 +1,1 @@
+//! Verilated NICs on a simulated multi-plane fabric, and the mrnic command.

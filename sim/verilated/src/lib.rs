@@ -1,0 +1,1 @@
+//! Thin binding: Verilog in, a Verilated model as a Rust value out.

@@ -1,0 +1,1 @@
+//! Replays the RTL's commit records in the golden model and compares every step.

@@ -1,0 +1,1 @@
+//! Golden model of the transport: a sans-IO state machine.

@@ -1,0 +1,1 @@
+//! Wire format of the transport: codec, header tables and ICRC, generated from one layout file.
