@@ -1,0 +1,1 @@
+//! Transmit side: from messages and acknowledgments to packet descriptors.
