@@ -186,11 +186,16 @@ impl Dut {
     /// The model must have been built with `ModelSpec::trace`.
     pub fn trace_open(&mut self, path: impl AsRef<Path>) -> Result<(), FileError> {
         let path = path.as_ref();
+        let open_error = || FileError::Open { path: path.display().to_string() };
+        if !self.model().0.api.traced() {
+            return Err(FileError::NotBuilt { top: self.model().top().into(), what: "trace" });
+        }
+        // Verilator's own writer notices an unwritable path only when it closes
+        std::fs::File::create(path).map_err(|_| open_error())?;
         // SAFETY: as in eval; the string outlives the call.
         match unsafe { (self.instance.model.0.api.trace_open)(self.handle, c_path(path)?.as_ptr()) } {
             0 => Ok(()),
-            1 => Err(FileError::NotBuilt { top: self.model().top().into(), what: "trace" }),
-            _ => Err(FileError::Open { path: path.display().to_string() }),
+            _ => Err(open_error()),
         }
     }
 

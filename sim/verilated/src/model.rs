@@ -28,7 +28,7 @@ pub(crate) struct PortMem {
 #[repr(C)]
 pub(crate) struct Api {
     pub version: u32,
-    pub clocked: u32,
+    pub features: u32,
     pub create: unsafe extern "C" fn(*const c_char, u32, u64) -> *mut c_void,
     pub free: unsafe extern "C" fn(*mut c_void),
     pub ports: unsafe extern "C" fn(*mut c_void, *mut PortMem, u32) -> u32,
@@ -45,6 +45,16 @@ pub(crate) struct Api {
     pub trace_close: unsafe extern "C" fn(*mut c_void),
     pub trace_pause: unsafe extern "C" fn(*mut c_void, u32),
     pub coverage_write: unsafe extern "C" fn(*mut c_void, *const c_char) -> u32,
+}
+
+impl Api {
+    pub fn clocked(&self) -> bool {
+        self.features & 1 != 0
+    }
+
+    pub fn traced(&self) -> bool {
+        self.features & 2 != 0
+    }
 }
 
 pub(crate) struct ModelInner {
@@ -104,7 +114,7 @@ impl Model {
 
     /// Whether the model has a clock (`ModelSpec::clock`).
     pub fn clocked(&self) -> bool {
-        self.0.api.clocked != 0
+        self.0.api.clocked()
     }
 }
 

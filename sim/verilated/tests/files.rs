@@ -7,15 +7,12 @@ use mrnic_verilated::{FileError, ModelSpec};
 
 fn values(path: &std::path::Path, name: &str) -> Vec<(u64, String)> {
     let mut w = wellen::simple::read(path).unwrap();
-    let var = w
-        .hierarchy()
-        .iter_vars()
-        .find(|v| v.name(w.hierarchy()) == name)
-        .unwrap_or_else(|| panic!("no {name} in the trace"))
-        .signal_ref();
+    let h = w.hierarchy();
+    let var = h.all_vars().find(|v| h[*v].name(h) == name).unwrap_or_else(|| panic!("no {name} in the trace"));
+    let var = h[var].signal_ref();
     w.load_signals(&[var]);
     let times = w.time_table().to_vec();
-    w.get_signal(var).unwrap().iter_changes().map(|(t, v)| (times[t as usize], v.to_string())).collect()
+    w.get_signal(var).unwrap().iter_changes().map(|(t, v)| (times[t as usize], v.to_bit_string().unwrap())).collect()
 }
 
 #[test]

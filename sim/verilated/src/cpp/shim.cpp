@@ -161,7 +161,7 @@ uint32_t vs_errors(void* handle) { return static_cast<uint32_t>(static_cast<Inst
 uint32_t vs_finished(void* handle) { return static_cast<Instance*>(handle)->ctx->gotFinish(); }
 const char* vs_messages(void* handle) { return static_cast<Instance*>(handle)->messages.c_str(); }
 
-// 0: done, 1: built without tracing, 2: the file could not be opened
+// 0: done, 1: built without tracing or the file could not be opened
 uint32_t vs_trace_open(void* handle, const char* path) {
     Instance* v = static_cast<Instance*>(handle);
     attach(v);
@@ -171,7 +171,7 @@ uint32_t vs_trace_open(void* handle, const char* path) {
     v->last_dump_ps = UINT64_MAX;
     v->top->trace(v->fst, 99);
     v->fst->open(path);
-    if (!v->fst->isOpen()) { delete v->fst; v->fst = nullptr; return 2; }
+    if (!v->fst->isOpen()) { delete v->fst; v->fst = nullptr; return 1; }
     v->dump = true;
     return 0;
 #else
@@ -202,7 +202,7 @@ uint32_t vs_coverage_write(void* handle, const char* path) {
 
 struct Api {
     uint32_t version;
-    uint32_t clocked;
+    uint32_t features;  // 1: has a clock, 2: can trace
     void* (*create)(const char*, uint32_t, uint64_t);
     void (*free)(void*);
     uint32_t (*ports)(void*, PortMem*, uint32_t);
@@ -237,13 +237,17 @@ int mrnic_vl_printf(const char* format, ...) {
 }
 
 extern "C" __attribute__((visibility("default"))) const Api* mrnic_model_api() {
-    static const Api api = {1,
 #ifdef MRNIC_CLOCK
-                            1,
+    const uint32_t clocked = 1;
 #else
-                            0,
+    const uint32_t clocked = 0;
 #endif
-                            vs_new, vs_free, vs_ports, vs_eval, vs_posedge, vs_negedge, vs_cycles, vs_time_ps,
+#if VM_TRACE_FST
+    const uint32_t traced = 2;
+#else
+    const uint32_t traced = 0;
+#endif
+    static const Api api = {1, clocked | traced, vs_new, vs_free, vs_ports, vs_eval, vs_posedge, vs_negedge, vs_cycles, vs_time_ps,
                             vs_set_half_period_ps, vs_errors, vs_finished, vs_messages, vs_trace_open, vs_trace_close,
                             vs_trace_pause, vs_coverage_write};
     return &api;
