@@ -1,0 +1,41 @@
+# mrnic: every target does its own set-up (scripts/setup.sh looks before it installs).
+#   make demo     two Verilated NICs on a lossy multi-plane fabric, in lockstep with the golden model
+#   make test     every test
+#   make lint     formatting, clippy, verilator -Wall on the emitted Verilog
+#   make verilog  emit the named builds into build/verilog
+#   make bench    the measured figures, printed and kept as JSON in build/bench
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+OUT ?= build
+BUILDS := sim ecp5 corundum100g
+
+.PHONY: help setup demo test lint verilog bench clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+setup:
+	@scripts/setup.sh
+
+demo: setup
+	@$(CARGO) run --quiet --release -p mrnic-sim --bin mrnic -- demo --out $(OUT)/demo
+
+test: setup
+	$(CARGO) test --workspace --quiet
+
+lint: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(MAKE) --no-print-directory verilog
+
+verilog: setup
+	@for b in $(BUILDS); do $(CARGO) run --quiet --release -p mrnic-sim --bin mrnic -- emit --build $$b --out $(OUT)/verilog; done
+
+bench: setup
+	@$(CARGO) run --quiet --release -p mrnic-sim --bin mrnic -- bench --out $(OUT)/bench
+
+clean:
+	rm -rf $(OUT) target .venv
