@@ -1,0 +1,416 @@
+//! Scenario files: what is built, how the network behaves, what is sent.
+//!
+//! In: TOML text. Out: a checked [`Scenario`], or a [`ScenarioError`] which names file, place and remedy.
+//! Guarantees: a checked scenario can be run; unknown keys are refused.
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Why a scenario was refused.
+#[derive(Debug, Error)]
+pub enum ScenarioError {
+    #[error("cannot read scenario {file}: {source}; `mrnic scenarios` lists the shipped ones")]
+    Read { file: String, source: std::io::Error },
+    #[error("{file}: {message}")]
+    Syntax { file: String, message: String },
+    #[error("{file}: {key} = {value}: {reason}; {remedy}")]
+    Value { file: String, key: String, value: String, reason: String, remedy: String },
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    pub name: String,
+    pub description: String,
+    /// Nodes, 2 to 8.
+    #[serde(default = "two")]
+    pub nics: usize,
+    /// Named build of the engine.
+    #[serde(default = "sim_build")]
+    pub build: String,
+    #[serde(default = "one_u64")]
+    pub seed: u64,
+    /// The run fails if it has not finished by then.
+    #[serde(default = "limit")]
+    pub limit_us: u64,
+    #[serde(default)]
+    pub connection: ConnectionConfig,
+    #[serde(default)]
+    pub fabric: FabricConfig,
+    #[serde(default)]
+    pub host: HostConfig,
+    pub traffic: Vec<Traffic>,
+}
+
+/// How connections are opened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConnectionConfig {
+    /// 1, 2, 4 or 8; spread round robin over the planes.
+    pub paths: usize,
+    pub mtu_bytes: usize,
+    /// Packets of each path.
+    pub init_window: u32,
+    pub retry_cnt: u32,
+    /// Mbit/s; absent: unlimited.
+    pub init_hint_mbps: Option<u32>,
+    /// Receive capacity that the rate hint shares out, Mbit/s; 0: no hint.
+    pub hint_capacity_mbps: u32,
+    /// Use IPv6.
+    pub ipv6: bool,
+}
+
+impl Default for ConnectionConfig {
+    fn default() -> Self {
+        Self { paths: 8, mtu_bytes: 4096, init_window: 16, retry_cnt: 7, init_hint_mbps: None, hint_capacity_mbps: 0, ipv6: false }
+    }
+}
+
+/// Loss in bursts: a two-state chain, stepped at each frame.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Burst {
+    /// Probability of entering the bad state.
+    pub enter: f64,
+    /// Probability of leaving it.
+    pub leave: f64,
+    /// Loss in the bad state.
+    pub loss: f64,
+}
+
+/// What happens to a plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Kill,
+    Revive,
+}
+
+/// A plane dies or comes back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    pub at_ns: u64,
+    pub plane: usize,
+    pub action: Action,
+}
+
+/// The network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FabricConfig {
+    pub planes: usize,
+    /// Of each link of each plane.
+    pub rate_gbps: f64,
+    /// One way, in addition to serialisation.
+    pub delay_ns: u64,
+    /// Uniform, added to the delay; order within a plane and receiver is kept.
+    pub jitter_ns: u64,
+    pub ecn_threshold_bytes: u64,
+    pub buffer_bytes: u64,
+    /// Probability for a data frame.
+    pub loss_data: f64,
+    /// Probability for an acknowledgment.
+    pub loss_ack: f64,
+    pub burst: Option<Burst>,
+    /// Probability that a frame arrives twice.
+    pub duplicate: f64,
+    /// Probability that one bit of a frame is inverted.
+    pub bit_error: f64,
+    /// Probability that a frame is overtaken by those behind it.
+    pub reorder: f64,
+    /// How much later such a frame arrives.
+    pub reorder_extra_ns: u64,
+    pub events: Vec<Event>,
+}
+
+impl Default for FabricConfig {
+    fn default() -> Self {
+        Self {
+            planes: 4,
+            rate_gbps: 10.0,
+            delay_ns: 1000,
+            jitter_ns: 0,
+            ecn_threshold_bytes: 100_000,
+            buffer_bytes: 400_000,
+            loss_data: 0.0,
+            loss_ack: 0.0,
+            burst: None,
+            duplicate: 0.0,
+            bit_error: 0.0,
+            reorder: 0.0,
+            reorder_extra_ns: 3000,
+            events: Vec::new(),
+        }
+    }
+}
+
+/// The host's memory system as the NIC sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostConfig {
+    /// DMA read latency, uniform between the two.
+    pub read_latency_ns: [u64; 2],
+    /// Probability in each cycle that a port that is free becomes stalled.
+    pub stall: f64,
+    /// Length of such a stall in cycles, uniform from 1.
+    pub stall_cycles: u32,
+}
+
+impl Default for HostConfig {
+    fn default() -> Self {
+        Self { read_latency_ns: [300, 600], stall: 0.0, stall_cycles: 64 }
+    }
+}
+
+/// RDMA WRITEs from one node to another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    pub from: usize,
+    pub to: usize,
+    /// In all.
+    pub bytes: u64,
+    /// Of each WRITE; the last one may be shorter.
+    pub message_bytes: u64,
+    /// Streams the messages are dealt to in turn.
+    #[serde(default = "one")]
+    pub qps: usize,
+    /// Added to the start of the local and the remote buffer.
+    #[serde(default)]
+    pub misalign: [u64; 2],
+    /// When the first WQE is posted.
+    #[serde(default)]
+    pub start_ns: u64,
+}
+
+impl Traffic {
+    /// WRITEs in all (a zero-length transfer is one WRITE).
+    pub fn messages(&self) -> u64 {
+        self.bytes.div_ceil(self.message_bytes.max(1)).max(1)
+    }
+}
+
+fn two() -> usize {
+    2
+}
+fn one() -> usize {
+    1
+}
+fn one_u64() -> u64 {
+    1
+}
+fn limit() -> u64 {
+    100_000
+}
+fn sim_build() -> String {
+    "sim".into()
+}
+
+/// The scenarios that come with the project: name and text.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("clean", include_str!("../scenarios/clean.toml")),
+    ("demo", include_str!("../scenarios/demo.toml")),
+    ("loss-1", include_str!("../scenarios/loss-1.toml")),
+    ("loss-10", include_str!("../scenarios/loss-10.toml")),
+    ("reorder", include_str!("../scenarios/reorder.toml")),
+    ("plane-kill", include_str!("../scenarios/plane-kill.toml")),
+    ("incast", include_str!("../scenarios/incast.toml")),
+    ("bit-errors", include_str!("../scenarios/bit-errors.toml")),
+    ("min-fifos", include_str!("../scenarios/min-fifos.toml")),
+];
+
+impl Scenario {
+    /// A shipped scenario by name, or a file.
+    pub fn load(name_or_file: &str) -> Result<Self, ScenarioError> {
+        if let Some((name, text)) = SHIPPED.iter().find(|(n, _)| *n == name_or_file) {
+            return Self::parse(&format!("shipped scenario {name}"), text);
+        }
+        let text = std::fs::read_to_string(name_or_file)
+            .map_err(|source| ScenarioError::Read { file: name_or_file.into(), source })?;
+        Self::parse(name_or_file, &text)
+    }
+
+    /// Parses and checks; `file` is for messages.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        let s: Self =
+            toml::from_str(text).map_err(|e| ScenarioError::Syntax { file: file.into(), message: e.to_string().trim().into() })?;
+        s.check(file)?;
+        Ok(s)
+    }
+
+    /// The same scenario on a perfect network: the reference of the goodput figure.
+    pub fn lossless(&self) -> Self {
+        let mut s = self.clone();
+        let f = &mut s.fabric;
+        (f.loss_data, f.loss_ack, f.duplicate, f.bit_error, f.reorder) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        f.burst = None;
+        f.events.clear();
+        s
+    }
+
+    fn check(&self, file: &str) -> Result<(), ScenarioError> {
+        let fail = |key: &str, value: String, reason: &str, remedy: &str| {
+            Err(ScenarioError::Value { file: file.into(), key: key.into(), value, reason: reason.into(), remedy: remedy.into() })
+        };
+        let Some(build) = mrnic_nic::config::build(&self.build) else {
+            let known: Vec<_> = mrnic_nic::config::BUILDS.iter().map(|b| b.name).collect();
+            return fail("build", self.build.clone(), "no such build", &format!("choose one of {}", known.join(", ")));
+        };
+        if !(2..=8).contains(&self.nics) {
+            return fail("nics", self.nics.to_string(), "a run has 2 to 8 nodes", "change nics");
+        }
+        let c = &self.connection;
+        if ![1, 2, 4, 8].contains(&c.paths) || c.paths > build.paths {
+            let most = build.paths;
+            return fail("connection.paths", c.paths.to_string(), "not a possible number of paths", &format!("choose 1, 2, 4 or 8, at most {most} for this build"));
+        }
+        if !c.mtu_bytes.is_power_of_two() || !(256..=build.max_mtu_bytes).contains(&c.mtu_bytes) {
+            return fail("connection.mtu_bytes", c.mtu_bytes.to_string(), "not a possible MTU", &format!("choose a power of two from 256 to {}", build.max_mtu_bytes));
+        }
+        if !(1..=256).contains(&c.init_window) {
+            return fail("connection.init_window", c.init_window.to_string(), "outside 1..=256 packets", "choose 16 for a start");
+        }
+        if !(1..=15).contains(&c.retry_cnt) {
+            return fail("connection.retry_cnt", c.retry_cnt.to_string(), "outside 1..=15", "choose 7 for a start");
+        }
+        if c.init_hint_mbps.is_some_and(|h| h == 0 || h > 0xFF_FFFF) {
+            return fail("connection.init_hint_mbps", format!("{:?}", c.init_hint_mbps), "outside 1..=16777215", "leave it out for no limit");
+        }
+        let f = &self.fabric;
+        if !(1..=8).contains(&f.planes) {
+            return fail("fabric.planes", f.planes.to_string(), "outside 1..=8", "choose 4 for a start");
+        }
+        if !(f.rate_gbps.is_finite() && (0.001..=10_000.0).contains(&f.rate_gbps)) {
+            return fail("fabric.rate_gbps", f.rate_gbps.to_string(), "not a possible rate", "choose from 0.001 to 10000");
+        }
+        if f.buffer_bytes < 8192 {
+            return fail("fabric.buffer_bytes", f.buffer_bytes.to_string(), "does not hold two packets", "choose at least 8192");
+        }
+        let probabilities = [
+            ("fabric.loss_data", f.loss_data),
+            ("fabric.loss_ack", f.loss_ack),
+            ("fabric.duplicate", f.duplicate),
+            ("fabric.bit_error", f.bit_error),
+            ("fabric.reorder", f.reorder),
+            ("fabric.burst.enter", f.burst.map_or(0.0, |b| b.enter)),
+            ("fabric.burst.leave", f.burst.map_or(0.0, |b| b.leave)),
+            ("fabric.burst.loss", f.burst.map_or(0.0, |b| b.loss)),
+            ("host.stall", self.host.stall),
+        ];
+        for (key, p) in probabilities {
+            if !(0.0..=1.0).contains(&p) {
+                return fail(key, p.to_string(), "not a probability", "choose from 0.0 to 1.0");
+            }
+        }
+        for (i, e) in f.events.iter().enumerate() {
+            if e.plane >= f.planes {
+                return fail(&format!("fabric.events[{i}].plane"), e.plane.to_string(), "no such plane", &format!("planes are 0..={}", f.planes - 1));
+            }
+        }
+        let h = &self.host;
+        if h.read_latency_ns[0] > h.read_latency_ns[1] {
+            return fail("host.read_latency_ns", format!("{:?}", h.read_latency_ns), "smallest above largest", "swap the two");
+        }
+        if h.stall_cycles == 0 || h.stall >= 1.0 {
+            return fail("host.stall", h.stall.to_string(), "memory would never answer", "choose stall below 1.0 and stall_cycles of at least 1");
+        }
+        if self.traffic.is_empty() {
+            return fail("traffic", "[]".into(), "nothing to send", "add a [[traffic]] section");
+        }
+        let mut qps = vec![0; self.nics];
+        for (i, t) in self.traffic.iter().enumerate() {
+            let key = |k: &str| format!("traffic[{i}].{k}");
+            if t.from >= self.nics || t.to >= self.nics {
+                return fail(&key("from/to"), format!("{} -> {}", t.from, t.to), "no such node", &format!("nodes are 0..={}", self.nics - 1));
+            }
+            if t.from == t.to {
+                return fail(&key("to"), t.to.to_string(), "a node does not send to itself", "choose another node");
+            }
+            if t.message_bytes > 1 << 31 || (t.message_bytes == 0 && t.bytes > 0) {
+                return fail(&key("message_bytes"), t.message_bytes.to_string(), "not a possible message length", "choose from 1 to 2147483648");
+            }
+            if t.bytes > 1 << 30 {
+                return fail(&key("bytes"), t.bytes.to_string(), "more than 1 GiB", "choose a smaller transfer");
+            }
+            if t.messages() > 1 << 16 {
+                return fail(&key("message_bytes"), t.message_bytes.to_string(), "more than 65536 messages", "choose longer messages");
+            }
+            if t.qps == 0 {
+                return fail(&key("qps"), "0".into(), "no stream to send on", "choose at least 1");
+            }
+            if t.misalign.iter().any(|m| *m > 4095) {
+                return fail(&key("misalign"), format!("{:?}", t.misalign), "above 4095", "choose from 0 to 4095");
+            }
+            qps[t.from] += t.qps;
+            qps[t.to] += t.qps;
+        }
+        for (n, q) in qps.iter().enumerate() {
+            if *q > build.qps {
+                return fail("traffic", format!("{q} queue pairs on node {n}"), "more than the build has", &format!("use at most {} per node", build.qps));
+            }
+        }
+        if self.nics - 1 > build.conns {
+            return fail("nics", self.nics.to_string(), "more peers than the build has connections", &format!("use at most {} nodes", build.conns + 1));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_scenarios_are_good() {
+        for (name, text) in SHIPPED {
+            let s = Scenario::parse(name, text).unwrap();
+            assert_eq!(s.name, *name);
+            assert!(!s.description.is_empty());
+        }
+    }
+
+    fn refused(from: &str, to: &str) -> String {
+        let text = SHIPPED[0].1;
+        assert!(text.contains(from), "{from} is not in the clean scenario");
+        Scenario::parse("x.toml", &text.replacen(from, to, 1)).expect_err(to).to_string()
+    }
+
+    #[test]
+    fn bad_scenarios_are_refused_with_place_and_remedy() {
+        for (from, to, words) in [
+            ("nics = 2", "nics = 1", "nics = 1"),
+            ("nics = 2", "nicks = 2", "nicks"),
+            ("nics = 2", "nics = \"two\"", "line"),
+            ("nics = 2", "nics = 2\nbuild = \"nope\"", "choose one of sim"),
+            ("nics = 2", "nics = ", "line"),
+            ("[fabric]", "[fabric]\nplanes = 9", "fabric.planes = 9"),
+            ("[fabric]", "[fabric]\nrate_gbps = 0.0", "fabric.rate_gbps"),
+            ("[fabric]", "[fabric]\nrate_gbps = nan", "fabric.rate_gbps"),
+            ("[fabric]", "[fabric]\nloss_data = 1.5", "fabric.loss_data = 1.5"),
+            ("[fabric]", "[fabric]\nloss_ack = -0.1", "fabric.loss_ack"),
+            ("[fabric]", "[fabric]\nevents = [{ at_ns = 1, plane = 4, action = \"kill\" }]", "fabric.events[0].plane"),
+            ("[fabric]", "[fabric]\nevents = [{ at_ns = 1, plane = 1, action = \"stop\" }]", "stop"),
+            ("[fabric]", "[connection]\npaths = 3\n[fabric]", "connection.paths = 3"),
+            ("[fabric]", "[connection]\nmtu_bytes = 1500\n[fabric]", "connection.mtu_bytes"),
+            ("[fabric]", "[connection]\ninit_window = 0\n[fabric]", "connection.init_window"),
+            ("[fabric]", "[host]\nstall = 1.0\n[fabric]", "host.stall"),
+            ("[fabric]", "[host]\nread_latency_ns = [5, 1]\n[fabric]", "swap"),
+            ("to = 1", "to = 2", "no such node"),
+            ("to = 1", "to = 0", "itself"),
+            ("to = 1", "to = 1\nqps = 0", "traffic[0].qps"),
+            ("to = 1", "to = 1\nqps = 99", "queue pairs"),
+            ("to = 1", "to = 1\nmisalign = [0, 5000]", "misalign"),
+        ] {
+            let e = refused(from, to);
+            assert!(e.contains(words), "{to}: {e}");
+            assert!(e.contains("x.toml"), "{e}");
+        }
+    }
+
+    #[test]
+    fn a_missing_file_says_how_to_list_the_shipped_ones() {
+        let e = Scenario::load("no-such-file.toml").unwrap_err().to_string();
+        assert!(e.contains("mrnic scenarios"), "{e}");
+    }
+}
