@@ -9,6 +9,7 @@ macro_rules! comment {
 
 mod bit_search;
 mod byte_reverse;
+mod crc32;
 mod fifo;
 mod ram;
 mod round_robin;
@@ -16,6 +17,7 @@ mod skid;
 
 pub use bit_search::{FirstOne, FirstOne64, LastOne64, Popcount64};
 pub use byte_reverse::ByteReverse;
+pub use crc32::{crc32_advance, crc32_append, crc32_before, Crc32Advance, Crc32Pipe, Crc32Sum};
 pub use fifo::Fifo;
 pub use ram::{Ram, RamStyle};
 pub use round_robin::RoundRobin;
