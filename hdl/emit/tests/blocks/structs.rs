@@ -142,7 +142,7 @@ pub struct Operators {
     pub wide_sub: Signal<Out, Bits<72>>,
     pub all: Signal<Out, Bit>,
     pub any: Signal<Out, Bit>,
-    pub xor: Signal<Out, Bit>,
+    pub parity: Signal<Out, Bit>,
     pub dyn_over: Signal<Out, Bits<8>>,
     pub dyn_wide: Signal<Out, Bits<24>>,
     pub logical: Signal<Out, Bit>,
@@ -175,7 +175,7 @@ impl Logic for Operators {
         self.wide_sub.next = self.w.val() - 1;
         self.all.next = self.a.val().all();
         self.any.next = (self.a.val() & self.b.val()).any();
-        self.xor.next = self.w.val().xor();
+        self.parity.next = self.w.val().xor();
         self.dyn_over.next = self.a.val().get_bits::<8>(self.b.val().get_bits::<3>(0).index());
         self.dyn_wide.next = self.w.val().get_bits::<24>(self.b.val().get_bits::<5>(1).index());
         self.logical.next = (self.a.val() == 3) && (self.b.val() != 7) || self.f.val();
