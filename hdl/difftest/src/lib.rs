@@ -89,11 +89,12 @@ mod macros;
 mod ports;
 mod random;
 mod report;
+mod run;
 mod stream;
 
 pub use drive::{take_field, Drive};
 pub use harness::Difftest;
-pub use macros::port_name;
 pub use inputs::{Inputs, PortSpec, Value};
+pub use macros::port_name;
 pub use random::Random;
 pub use report::{DifftestError, Mismatch, Phase, Report};

@@ -24,7 +24,11 @@ impl Random {
 
     /// 0 to `n` - 1; 0 when `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
-        if n == 0 { 0 } else { self.0.random_range(0..n) }
+        if n == 0 {
+            0
+        } else {
+            self.0.random_range(0..n)
+        }
     }
 
     pub fn u64(&mut self) -> u64 {

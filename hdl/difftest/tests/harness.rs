@@ -72,7 +72,8 @@ fn a_difference_names_cycle_port_values_seed_and_the_last_cycles() {
 
 #[test]
 fn a_custom_body_that_differs_is_noticed() {
-    let verilog = format!("module wrong(input wire clock, input wire enable, output reg [7:0] count);\n{WRONG_BODY}\nendmodule\n");
+    let verilog =
+        format!("module wrong(input wire clock, input wire enable, output reg [7:0] count);\n{WRONG_BODY}\nendmodule\n");
     let e = difftest!(Wrong::default(), clock: clock, inputs: { enable }).top("wrong").against(&verilog).try_run().unwrap_err();
     let DifftestError::Mismatch(m) = e else { panic!("{e}") };
     assert_eq!((m.port.as_str(), m.rust.as_str(), m.verilog.as_str()), ("count", "0b", "0a"));
@@ -87,7 +88,9 @@ fn a_wrong_list_of_inputs_is_refused() {
     assert!(text.contains("the clock clock is not given"), "{text}");
     let text = run(slice().input("i_dada", |b| &mut b.reset));
     assert!(text.contains("no input \"i_dada\"") && text.contains("i_data"), "{text}");
-    let narrow = SLICE.replace("input wire [71:0] i_data", "input wire [70:0] i_data").replace("data <= i_data", "data <= {1'b0, i_data}");
+    let narrow = SLICE
+        .replace("input wire [71:0] i_data", "input wire [70:0] i_data")
+        .replace("data <= i_data", "data <= {1'b0, i_data}");
     let text = slice().against(&narrow).try_run().unwrap_err().to_string();
     assert!(text.contains("i_data has 72 bits in Rust and 71 in Verilog"), "{text}");
 }

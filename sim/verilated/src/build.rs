@@ -180,11 +180,8 @@ fn make(
             p.info.name == *clock && p.info.width == 1 && p.info.direction == header::Direction::Input
         };
         if !ports.iter().any(|p| is_clock(&p)) {
-            let inputs: Vec<_> = ports
-                .iter()
-                .filter(|p| p.info.direction == header::Direction::Input)
-                .map(|p| p.info.name.as_str())
-                .collect();
+            let inputs: Vec<_> =
+                ports.iter().filter(|p| p.info.direction == header::Direction::Input).map(|p| p.info.name.as_str()).collect();
             return Err(BuildError::Clock { top: spec.top.clone(), clock: clock.clone(), inputs: inputs.join(", ") });
         }
     }

@@ -81,9 +81,7 @@ impl Cache {
     /// another builder holds is left alone; a reader that loses the race builds the model again.
     pub fn prune(&self, keep: &str) {
         let bound = env::var("MRNIC_CACHE_ENTRIES").ok().and_then(|v| v.parse().ok()).unwrap_or(DEFAULT_ENTRIES).max(1);
-        let mut entries: Vec<(SystemTime, PathBuf)> = list(&self.dir.join("models"))
-            .map(|p| (used(&p), p))
-            .collect();
+        let mut entries: Vec<(SystemTime, PathBuf)> = list(&self.dir.join("models")).map(|p| (used(&p), p)).collect();
         entries.sort();
         let surplus = entries.len().saturating_sub(bound);
         for (_, path) in entries.into_iter().take(surplus) {

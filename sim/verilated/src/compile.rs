@@ -20,17 +20,39 @@ use crate::{
 const UNIT_BYTES: u64 = 200_000;
 
 const VERILATE: &[&str] = &[
-    "--cc", "--no-timing", "--assert", "-O3", "--x-assign", "unique", "--x-initial", "unique",
+    "--cc",
+    "--no-timing",
+    "--assert",
+    "-O3",
+    "--x-assign",
+    "unique",
+    "--x-initial",
+    "unique",
     // one picosecond everywhere, whatever `timescale the text has: Dut::time_ps and traces use it
-    "--timescale-override", "1ps/1ps",
-    "--output-split", "20000", "--prefix", "Vdut", "--Mdir", "md",
+    "--timescale-override",
+    "1ps/1ps",
+    "--output-split",
+    "20000",
+    "--prefix",
+    "Vdut",
+    "--Mdir",
+    "md",
 ];
 
 const CXX: &[&str] = &[
-    "-std=c++17", "-fPIC", "-w", "-faligned-new", "-fno-strict-aliasing",
+    "-std=c++17",
+    "-fPIC",
+    "-w",
+    "-faligned-new",
+    "-fno-strict-aliasing",
     // each model keeps its own copy of the runtime to itself; unique symbols would be merged across models
-    "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-gnu-unique",
-    "-DVL_THREADED", "-DVM_SC=0", "-include", "shim.h",
+    "-fvisibility=hidden",
+    "-fvisibility-inlines-hidden",
+    "-fno-gnu-unique",
+    "-DVL_THREADED",
+    "-DVM_SC=0",
+    "-include",
+    "shim.h",
 ];
 
 /// The fixed flags, for the cache key.
@@ -152,12 +174,7 @@ fn units(spec: &ModelSpec, md: &Path) -> Result<Vec<Job>, BuildError> {
 }
 
 /// Verilator's own runtime: the list that it wrote for its makefile.
-fn runtime_sources(
-    spec: &ModelSpec,
-    tool: &Tool,
-    cache: &Cache,
-    md: &Path,
-) -> Result<(PathBuf, Vec<PathBuf>), BuildError> {
+fn runtime_sources(spec: &ModelSpec, tool: &Tool, cache: &Cache, md: &Path) -> Result<(PathBuf, Vec<PathBuf>), BuildError> {
     let list = md.join("Vdut_classes.mk");
     let mk = fs::read_to_string(&list).map_err(io("read", list))?;
     let mut names = Vec::new();

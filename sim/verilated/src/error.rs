@@ -22,8 +22,10 @@ pub enum BuildError {
     Verilog { top: String, messages: String },
     #[error("the C++ of model {top} does not compile ({command}):\n{messages}")]
     Compile { top: String, command: String, messages: String },
-    #[error("top module {top} has no one-bit input called {clock:?} (its inputs: {inputs}): set ModelSpec::clock to the \
-clock's name, or to None for a purely combinational top")]
+    #[error(
+        "top module {top} has no one-bit input called {clock:?} (its inputs: {inputs}): set ModelSpec::clock to the \
+clock's name, or to None for a purely combinational top"
+    )]
     Clock { top: String, clock: String, inputs: String },
     #[error("cannot {action} {}: {source}; MRNIC_CACHE names another directory for built models", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },

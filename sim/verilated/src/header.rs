@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_port_is_read() {
-        let h = "  VL_IN8(&clock,0,0);\n VL_IN16(&a,11,0);\nVL_IN(&b,31,0);\nVL_OUT64(&q,63,0);\n  VL_OUTW(&w,255,0,8);\n int x;";
+        let h =
+            "  VL_IN8(&clock,0,0);\n VL_IN16(&a,11,0);\nVL_IN(&b,31,0);\nVL_OUT64(&q,63,0);\n  VL_OUTW(&w,255,0,8);\n int x;";
         let p = parse("t", h).unwrap();
         let got: Vec<_> = p.iter().map(|p| (p.info.name.as_str(), p.info.width)).collect();
         assert_eq!(got, [("clock", 1), ("a", 12), ("b", 32), ("q", 64), ("w", 256)]);

@@ -7,7 +7,7 @@ use std::fs;
 use crate::{
     cache::Cache,
     compile::text,
-    error::{io, BuildError, LintError},
+    error::{io, LintError},
     tool::Tool,
 };
 
@@ -20,7 +20,7 @@ pub fn lint(verilog: &str, top: &str) -> Result<(), LintError> {
     fs::write(&path, verilog).map_err(io("write", path))?;
     let mut c = tool.command();
     c.current_dir(&temp.path).args(["--lint-only", "-Wall", "-Wno-DECLFILENAME", "--no-timing", "--top-module", top, &file]);
-    let o = c.output().map_err(io("start", &tool.verilator)).map_err(BuildError::from)?;
+    let o = c.output().map_err(io("start", &tool.verilator))?;
     let messages = text(&o);
     // a warning fails the run; the second test is for versions that print one and go on
     if o.status.success() && !messages.contains("%Warning") {

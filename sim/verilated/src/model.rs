@@ -9,11 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{
-    dut::Dut,
-    error::BuildError,
-    header::PortInfo,
-};
+use crate::{dut::Dut, error::BuildError, header::PortInfo};
 
 /// Must match `struct PortMem` in shim.cpp.
 #[repr(C)]
@@ -83,9 +79,8 @@ impl Model {
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: the shim exports this symbol with this signature; it returns a static table.
         let api = unsafe {
-            let get = library
-                .get::<unsafe extern "C" fn() -> *const Api>(b"mrnic_model_api\0")
-                .map_err(|e| bad(e.to_string()))?;
+            let get =
+                library.get::<unsafe extern "C" fn() -> *const Api>(b"mrnic_model_api\0").map_err(|e| bad(e.to_string()))?;
             &*get()
         };
         if api.version != 1 {

@@ -33,7 +33,11 @@ impl std::fmt::Debug for Port {
 }
 
 const fn mask(width: u32) -> u64 {
-    if width >= 64 { u64::MAX } else { (1 << width) - 1 }
+    if width >= 64 {
+        u64::MAX
+    } else {
+        (1 << width) - 1
+    }
 }
 
 impl Port {
@@ -176,7 +180,7 @@ impl Port {
         }
         let n = self.words();
         for i in 0..n {
-            let top = if i + 1 == n && self.width % 32 != 0 { mask(self.width % 32) as u32 } else { u32::MAX };
+            let top = if i + 1 == n && !self.width.is_multiple_of(32) { mask(self.width % 32) as u32 } else { u32::MAX };
             self.put_word(i, at(i) & top);
         }
     }
@@ -213,7 +217,7 @@ impl Port {
         assert!(self.writable, "an output port cannot be set");
         let n = self.words();
         for i in 0..n {
-            let top = if i + 1 == n && self.width % 32 != 0 { mask(self.width % 32) as u32 } else { u32::MAX };
+            let top = if i + 1 == n && !self.width.is_multiple_of(32) { mask(self.width % 32) as u32 } else { u32::MAX };
             self.put_word(i, word(i) & top);
         }
     }

@@ -46,11 +46,7 @@ impl Tool {
 /// The workspace this program belongs to: the outermost folder with a Cargo.toml that has a `[workspace]`,
 /// seen from the current folder, from cargo's `CARGO_MANIFEST_DIR` and from the program itself.
 pub fn workspace_root() -> Option<PathBuf> {
-    let starts = [
-        env::current_dir().ok(),
-        env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from),
-        env::current_exe().ok(),
-    ];
+    let starts = [env::current_dir().ok(), env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from), env::current_exe().ok()];
     starts.into_iter().flatten().find_map(|s| {
         s.ancestors()
             .filter(|d| std::fs::read_to_string(d.join("Cargo.toml")).is_ok_and(|t| t.contains("[workspace]")))
@@ -101,11 +97,8 @@ fn in_venv(venv: &Path) -> Option<PathBuf> {
 
 /// The full path of a program, and `verilator_bin` instead of the perl wrapper when it stands next to it.
 fn resolve(program: &Path) -> Option<PathBuf> {
-    let found = if program.components().count() > 1 {
-        program.exists().then(|| program.to_path_buf())
-    } else {
-        on_path(program)
-    }?;
+    let found =
+        if program.components().count() > 1 { program.exists().then(|| program.to_path_buf()) } else { on_path(program) }?;
     let native = found.with_file_name("verilator_bin");
     Some(if native.exists() { native } else { found })
 }

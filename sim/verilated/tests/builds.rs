@@ -10,7 +10,8 @@ use mrnic_verilated::{build, lint, BuildError, ModelSpec, Stage};
 /// A text that no earlier run has built.
 fn fresh(tag: &str) -> ModelSpec {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
-    let text = format!("// {tag} {now}\nmodule m(input clock, input d, output reg q); always @(posedge clock) q <= d; endmodule\n");
+    let text =
+        format!("// {tag} {now}\nmodule m(input clock, input d, output reg q); always @(posedge clock) q <= d; endmodule\n");
     ModelSpec { opt_level: 0, ..ModelSpec::new("m", text) }
 }
 

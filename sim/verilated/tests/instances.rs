@@ -46,7 +46,8 @@ fn instances_in_threads_are_independent_and_reproducible() {
 fn interleaved_instances_of_two_models_do_not_touch_each_other() {
     let other = "module wide(input clock, input [7:0] a8, output reg [7:0] sum); initial sum = 0; always @(posedge clock) sum <= sum - a8; endmodule";
     let (other, _) = spec_built(&ModelSpec { opt_level: 0, ..ModelSpec::new("wide", other) });
-    let mut duts: Vec<Dut> = (0..40).map(|i| if i % 2 == 0 { wide().instance("a", i) } else { other.instance("b", i) }).collect();
+    let mut duts: Vec<Dut> =
+        (0..40).map(|i| if i % 2 == 0 { wide().instance("a", i) } else { other.instance("b", i) }).collect();
     let ports: Vec<_> = duts.iter().map(|d| (d.input("a8").unwrap(), d.output("sum").unwrap())).collect();
     for step in 0..50 {
         for (i, d) in duts.iter_mut().enumerate() {
@@ -117,7 +118,8 @@ fn a_dut_and_its_ports_move_between_threads() {
 #[test]
 fn failed_assertions_count_on_their_own_instance_with_a_place() {
     let v = "module asserted(input clock, input bad, output reg q);\nalways @(posedge clock) begin\n  q <= bad;\n  assert (!bad);\nend\nendmodule";
-    let spec = ModelSpec { opt_level: 0, extra_args: vec!["--language".into(), "1800-2017".into()], ..ModelSpec::new("asserted", v) };
+    let spec =
+        ModelSpec { opt_level: 0, extra_args: vec!["--language".into(), "1800-2017".into()], ..ModelSpec::new("asserted", v) };
     let (model, _) = spec_built(&spec);
     let (mut good, mut bad) = (model.instance("good", 1), model.instance("bad", 1));
     bad.input("bad").unwrap().set_bit(true);

@@ -17,7 +17,7 @@ impl Random {
 }
 
 fn cut(mut words: Vec<u32>, width: u32) -> Vec<u32> {
-    if width % 32 != 0 {
+    if !width.is_multiple_of(32) {
         *words.last_mut().unwrap() &= (1 << (width % 32)) - 1;
     }
     words
