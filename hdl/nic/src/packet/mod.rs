@@ -1,1 +1,2 @@
-//! Blocks of the engine: packet.
+//! From descriptors to frames: packet_builder, ack_builder, framer.
+pub mod headers;
