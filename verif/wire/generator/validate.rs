@@ -146,8 +146,8 @@ fn slots(
 ) -> Result<(), LayoutError> {
     for slot in slots {
         let (opcode, field_name) = (opcode.to_string(), slot.field.to_string());
-        let mut found = headers.iter().flat_map(|h| h.values()).filter(|f| f.name == slot.field);
-        let Some(field) = found.next() else {
+        let mut found = headers.iter().flat_map(|h| h.values().map(|f| (h.inherited, f))).filter(|(_, f)| f.name == slot.field);
+        let Some((inherited, field)) = found.next() else {
             return source.fail(line, Reason::MissingField { opcode, field: field_name });
         };
         if found.next().is_some() {
@@ -156,6 +156,8 @@ fn slots(
         let bytes = slot.kind == SlotKind::Vector;
         let (bits, min, max) = (field.bits, slot.min_bits(), slot.max_bits);
         if !(min..=max).contains(&bits) || (field.kind == FieldKind::Bytes) != bytes {
+            // An inherited field's line belongs to another file.
+            let line = if inherited { line } else { field.line };
             return source.fail(line, Reason::FieldWidth { opcode, field: field_name, bits, min, max });
         }
     }

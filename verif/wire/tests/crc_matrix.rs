@@ -1,5 +1,8 @@
 //! The XOR sets for hardware give what crc32fast gives.
 
+#[allow(dead_code)]
+mod strategies;
+
 use mrnic_wire::crc32_matrix;
 use mrnic_wire::icrc::seeded_state;
 use proptest::prelude::*;
@@ -7,7 +10,7 @@ use proptest::prelude::*;
 const WIDTHS: [usize; 5] = [32, 64, 128, 256, 512];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(strategies::config(64))]
 
     #[test]
     fn agrees_with_crc32fast(data in prop::collection::vec(any::<u8>(), 64..=256), width in prop::sample::select(WIDTHS.to_vec())) {

@@ -5,7 +5,7 @@ mod strategies;
 use mrnic_wire::frame::set_ecn;
 use mrnic_wire::*;
 use proptest::prelude::*;
-use strategies::{net, packet_and_payload};
+use strategies::{config, net, packet_and_payload};
 
 fn round_trip<P: Profile>(net: NetAddr, udp_src: u16, packet: Packet, payload: &[u8]) -> Result<(), TestCaseError> {
     let mut buf = [0xEE; 1024];
@@ -37,7 +37,7 @@ fn round_trip<P: Profile>(net: NetAddr, udp_src: u16, packet: Packet, payload: &
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(config(1000))]
 
     #[test]
     fn open_mr_0((packet, payload) in packet_and_payload::<OpenMr0>(), net in net(), port: u16) {

@@ -2,6 +2,17 @@
 
 use mrnic_wire::*;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// The same cases in every run; `PROPTEST_RNG_SEED` chooses others.
+pub fn config(cases: u32) -> ProptestConfig {
+    let mut config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    if config.rng_seed == RngSeed::Random {
+        config.rng_seed = RngSeed::Fixed(0x6D72_6E69);
+    }
+    println!("PROPTEST_RNG_SEED: {:?}", config.rng_seed);
+    config
+}
 
 fn bits24() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(0xFF_FFFF), 0..0x100_0000u32]
