@@ -1,1 +1,2 @@
-//! Blocks of the engine: control.
+//! Control side of the engine: registers and time.
+pub mod csr;
