@@ -4,6 +4,6 @@
 
 use rust_hdl_core::prelude::*;
 
-pub(crate) fn verilog(_block: &dyn Block, _top: &str) -> Result<String, String> {
-    Err("mrnic-emit does not export `emit` yet: give the text with .against(..)".into())
+pub(crate) fn verilog<B: Block>(block: &B, top: &str) -> Result<String, String> {
+    mrnic_emit::emit(block, top).map(|design| design.verilog).map_err(|e| e.to_string())
 }

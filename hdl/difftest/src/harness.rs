@@ -4,6 +4,7 @@
 
 use std::ops::RangeInclusive;
 
+use mrnic_verilated::Initial;
 use rust_hdl_core::prelude::*;
 
 use crate::{
@@ -49,6 +50,7 @@ impl<B: Block + 'static> Difftest<B> {
             mutate: None,
             opt_level: 1,
             lint: true,
+            initial: Initial::Zeros,
         };
         Difftest { make: Box::new(make), clock: None, setters: Vec::new(), plan }
     }
@@ -168,6 +170,13 @@ impl<B: Block + 'static> Difftest<B> {
     /// Leaves out `verilator --lint-only -Wall`.
     pub fn no_lint(mut self) -> Self {
         self.plan.lint = false;
+        self
+    }
+
+    /// Registers and memories without an initial value start random in the Verilog, not at zero as in the Rust
+    /// simulation (and in an FPGA): shows that no output depends on them.
+    pub fn random_state(mut self) -> Self {
+        self.plan.initial = Initial::Random;
         self
     }
 

@@ -61,7 +61,7 @@
 //! neighbours, a small number). The input `reset` is high for three cycles and rarely afterwards. Then, in this order:
 //! `limit` narrows ranges, `source` and `sink` obey the stream rules, and `stimulus` sets what else is wanted:
 //!
-//! ```ignore
+//! ```text
 //! .limit("length_bytes", 1..=4096)
 //! .stimulus(|random, cycle, inputs| {
 //!     if cycle % 100 == 0 { inputs.set("psn", 0xff_fff0u32); }              // close to the wrap
@@ -74,7 +74,8 @@
 //! # Protocol
 //! In each cycle: inputs are set with the clock low, both sides settle, all outputs are compared (combinational paths);
 //! rising edge, all outputs are compared (registers); falling edge. Both start from power-up state, so initial values
-//! are compared too. The Verilog is linted with `-Wall`. A run that never moves an output fails.
+//! are compared too; what has none starts at zero (`random_state` shows that no output depends on it). The Verilog is
+//! linted with `-Wall`. A run that never moves an output fails.
 //!
 //! `$MRNIC_SEED` and `$MRNIC_CYCLES` override the test's own. A first run takes two to three seconds, mostly the C++
 //! compiler; later ones use the cache of `mrnic-verilated`. rust-hdl simulates values above 32 bits bit by bit: prefer a

@@ -4,7 +4,7 @@
 
 use std::{collections::VecDeque, fs, ops::RangeInclusive};
 
-use mrnic_verilated::{build, lint, Dut, ModelSpec, Port};
+use mrnic_verilated::{build, lint, Dut, Initial, ModelSpec, Port};
 use rust_hdl_core::prelude::*;
 
 use crate::{
@@ -42,6 +42,7 @@ pub(crate) struct Plan {
     pub mutate: Option<Box<dyn Fn(String) -> String + Send>>,
     pub opt_level: u8,
     pub lint: bool,
+    pub initial: Initial,
 }
 
 /// The Rust side without its type: the code below is compiled once, not once a block.
@@ -116,7 +117,7 @@ pub(crate) fn run(rig: &mut dyn Rust, mut plan: Plan) -> Result<Report, Difftest
         lint(&verilog, &top).map_err(|lint| DifftestError::Lint { top: top.clone(), lint: Box::new(lint) })?;
     }
     let spec = ModelSpec { clock, opt_level: plan.opt_level, ..ModelSpec::new(&top, &verilog) };
-    let mut dut = build(&spec, &mut |_| {})?.instance("dut", plan.seed);
+    let mut dut = build(&spec, &mut |_| {})?.instance_with("dut", plan.seed, plan.initial);
     let dut_inputs = input_ports.iter().map(|p| port(&dut, p, true)).collect::<Result<Vec<_>, _>>()?;
     let dut_outputs = output_ports.iter().map(|p| port(&dut, p, false)).collect::<Result<Vec<_>, _>>()?;
 

@@ -11,7 +11,7 @@ use std::{
 use crate::{
     error::{FileError, PortError},
     header::{Direction, PortInfo},
-    model::{Model, PortMem},
+    model::{Initial, Model, PortMem},
     port::Port,
 };
 
@@ -55,13 +55,13 @@ impl std::fmt::Debug for Dut {
 const DEFAULT_PERIOD_PS: u64 = 4000;
 
 impl Dut {
-    pub(crate) fn new(model: Model, name: &CStr, seed: u32) -> Dut {
+    pub(crate) fn new(model: Model, name: &CStr, initial: Initial, seed: u32) -> Dut {
         let api = model.0.api;
         let n = model.0.ports.len();
         let mut memory = vec![PortMem { ptr: std::ptr::null_mut(), bytes: 0, is_input: 0 }; n];
         // SAFETY: the table comes from the loaded shim; `memory` has room for n ports.
         let handle = unsafe {
-            let h = (api.create)(name.as_ptr(), seed, DEFAULT_PERIOD_PS / 2);
+            let h = (api.create)(name.as_ptr(), initial as u32, seed, DEFAULT_PERIOD_PS / 2);
             let found = (api.ports)(h, memory.as_mut_ptr(), n as u32);
             assert_eq!(found as usize, n, "the port list of {} does not match its model: delete the cache", model.top());
             h

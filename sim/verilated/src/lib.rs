@@ -57,6 +57,6 @@ pub use dut::Dut;
 pub use error::{BuildError, FileError, LintError, PortError, INSTALL_HINT};
 pub use header::{Direction, PortInfo};
 pub use lint::lint;
-pub use model::Model;
+pub use model::{Initial, Model};
 pub use port::Port;
 pub use tool::{workspace_root, Tool};

@@ -25,7 +25,7 @@ pub(crate) struct PortMem {
 pub(crate) struct Api {
     pub version: u32,
     pub features: u32,
-    pub create: unsafe extern "C" fn(*const c_char, u32, u64) -> *mut c_void,
+    pub create: unsafe extern "C" fn(*const c_char, u32, u32, u64) -> *mut c_void,
     pub free: unsafe extern "C" fn(*mut c_void),
     pub ports: unsafe extern "C" fn(*mut c_void, *mut PortMem, u32) -> u32,
     pub eval: unsafe extern "C" fn(*mut c_void),
@@ -59,6 +59,16 @@ pub(crate) struct ModelInner {
     pub ports: Vec<PortInfo>,
 }
 
+/// What registers and memories without an initial value hold at power-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Initial {
+    /// As FPGAs power up.
+    Zeros,
+    Ones,
+    /// Decided by the seed: finds designs that depend on state they never set.
+    Random,
+}
+
 /// A compiled Verilog top. Cheap to clone.
 #[derive(Clone)]
 pub struct Model(pub(crate) Arc<ModelInner>);
@@ -83,18 +93,29 @@ impl Model {
                 library.get::<unsafe extern "C" fn() -> *const Api>(b"mrnic_model_api\0").map_err(|e| bad(e.to_string()))?;
             &*get()
         };
-        if api.version != 1 {
-            return Err(bad(format!("its interface has version {}, 1 is expected", api.version)));
+        if api.version != 2 {
+            return Err(bad(format!("its interface has version {}, 2 is expected", api.version)));
         }
         Ok(Model(Arc::new(ModelInner { top: top.to_string(), api, ports })))
     }
 
-    /// A new instance. `name` is its scope name in traces and messages. Registers without an initial value, memories
-    /// and X values start random, decided by `seed` alone; all inputs start at 0 and the design is evaluated once.
+    /// A new instance. `name` is its scope name in traces and messages. Registers and memories without an initial
+    /// value start random, decided by `seed` alone; all inputs start at 0 and the design is evaluated once.
     pub fn instance(&self, name: &str, seed: u64) -> Dut {
-        let safe: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
-        let name = CString::new(safe).unwrap_or_default();
-        Dut::new(self.clone(), &name, fold_seed(seed))
+        self.instance_with(name, seed, Initial::Random)
+    }
+
+    /// Like `instance`, with a choice of what registers and memories without an initial value hold.
+    pub fn instance_with(&self, name: &str, seed: u64, initial: Initial) -> Dut {
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() {
+                c
+            } else {
+                '_'
+            }
+        };
+        let name = CString::new(name.chars().map(plain).collect::<String>()).unwrap_or_default();
+        Dut::new(self.clone(), &name, initial, fold_seed(seed))
     }
 
     /// The ports of the top module.

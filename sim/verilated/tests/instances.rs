@@ -3,7 +3,7 @@
 mod common;
 
 use common::{spec_built, wide};
-use mrnic_verilated::{Dut, ModelSpec};
+use mrnic_verilated::{Dut, Initial, ModelSpec};
 
 fn unset(dut: &Dut) -> u64 {
     dut.output("unset").unwrap().get_u64()
@@ -20,6 +20,9 @@ fn the_seed_decides_the_initial_state() {
     distinct.dedup();
     assert_eq!(distinct.len(), 20, "{values:x?}");
     assert_ne!(of(1), of(1 << 40), "all 64 bits of the seed count");
+    let with = |initial| unset(&model.instance_with("t", 3, initial));
+    assert_eq!((with(Initial::Zeros), with(Initial::Ones)), (0, u64::MAX));
+    assert_eq!(with(Initial::Random), values[3]);
 }
 
 #[test]

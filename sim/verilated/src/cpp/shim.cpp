@@ -96,7 +96,8 @@ void trace_close(Instance* v) {
     v->dump = false;
 }
 
-void* vs_new(const char* name, uint32_t seed, uint64_t half_period_ps) {
+// rand_reset: 0 zeros, 1 ones, 2 random
+void* vs_new(const char* name, uint32_t rand_reset, uint32_t seed, uint64_t half_period_ps) {
     // Verilator up to 5.0xx re-seeds its generator when any context's seed changes: one construction at a time.
     static std::mutex construction;
     const std::lock_guard<std::mutex> one{construction};
@@ -105,7 +106,7 @@ void* vs_new(const char* name, uint32_t seed, uint64_t half_period_ps) {
     attach(v);
     v->half_period_ps = half_period_ps;
     v->ctx->threads(1);
-    v->ctx->randReset(2);
+    v->ctx->randReset(static_cast<int>(rand_reset));
     v->ctx->randSeed(static_cast<int>(seed));
     v->ctx->fatalOnError(false);
     v->ctx->errorLimit(0x7fffffff);
@@ -203,7 +204,7 @@ uint32_t vs_coverage_write(void* handle, const char* path) {
 struct Api {
     uint32_t version;
     uint32_t features;  // 1: has a clock, 2: can trace
-    void* (*create)(const char*, uint32_t, uint64_t);
+    void* (*create)(const char*, uint32_t, uint32_t, uint64_t);
     void (*free)(void*);
     uint32_t (*ports)(void*, PortMem*, uint32_t);
     void (*eval)(void*);
@@ -247,7 +248,7 @@ extern "C" __attribute__((visibility("default"))) const Api* mrnic_model_api() {
 #else
     const uint32_t traced = 0;
 #endif
-    static const Api api = {1, clocked | traced, vs_new, vs_free, vs_ports, vs_eval, vs_posedge, vs_negedge, vs_cycles, vs_time_ps,
+    static const Api api = {2, clocked | traced, vs_new, vs_free, vs_ports, vs_eval, vs_posedge, vs_negedge, vs_cycles, vs_time_ps,
                             vs_set_half_period_ps, vs_errors, vs_finished, vs_messages, vs_trace_open, vs_trace_close,
                             vs_trace_pause, vs_coverage_write};
     return &api;
