@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    cache::{digest, touch, Cache},
+    cache::{bound, digest, touch, Cache},
     compile,
     error::{io, BuildError},
     header,
@@ -125,7 +125,7 @@ pub fn build(spec: &ModelSpec, progress: &mut dyn FnMut(BuildEvent)) -> Result<M
     let _ = fs::remove_dir_all(&entry); // an entry that does not load
     fs::rename(temp.path.join("out"), &entry).map_err(io("move the model to", &entry))?;
     let model = load(spec, &entry)?;
-    cache.prune(&key);
+    cache.prune(&key, bound());
     progress(BuildEvent { stage: Stage::Done, done: 1, total: 1 });
     Ok(remember(model))
 }

@@ -38,6 +38,10 @@ impl Cache {
         } else {
             env::var_os("HOME").map(PathBuf::from).unwrap_or_else(env::temp_dir).join(".cache/mrnic")
         };
+        Cache::at(dir)
+    }
+
+    fn at(dir: PathBuf) -> Result<Cache, BuildError> {
         for d in ["models", "runtime", "tmp", "locks"] {
             let d = dir.join(d);
             fs::create_dir_all(&d).map_err(io("create", d))?;
@@ -79,8 +83,7 @@ impl Cache {
 
     /// Drops the longest unused entries beyond the bound, and leftovers of killed builds. An entry whose lock
     /// another builder holds is left alone; a reader that loses the race builds the model again.
-    pub fn prune(&self, keep: &str) {
-        let bound = env::var("MRNIC_CACHE_ENTRIES").ok().and_then(|v| v.parse().ok()).unwrap_or(DEFAULT_ENTRIES).max(1);
+    pub fn prune(&self, keep: &str, bound: usize) {
         let mut entries: Vec<(SystemTime, PathBuf)> = list(&self.dir.join("models")).map(|p| (used(&p), p)).collect();
         entries.sort();
         let surplus = entries.len().saturating_sub(bound);
@@ -100,6 +103,12 @@ impl Cache {
             }
         }
     }
+}
+
+/// How many models stay: $MRNIC_CACHE_ENTRIES, else 256.
+pub(crate) fn bound() -> usize {
+    let set = env::var("MRNIC_CACHE_ENTRIES").ok().and_then(|v| v.parse().ok());
+    set.unwrap_or(DEFAULT_ENTRIES).max(1)
 }
 
 fn list(dir: &Path) -> impl Iterator<Item = PathBuf> {
@@ -136,4 +145,57 @@ pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
         h.update(p.as_bytes());
     }
     h.finalize().iter().fold(String::new(), |s, b| s + &format!("{b:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(dir: &Path) -> Cache {
+        Cache::at(dir.to_path_buf()).unwrap()
+    }
+
+    /// An entry that was last used `age_s` seconds ago.
+    fn put(cache: &Cache, key: &str, age_s: u64) {
+        let entry = cache.entry(key);
+        fs::create_dir_all(&entry).unwrap();
+        fs::write(entry.join("model.so"), key).unwrap();
+        let f = File::options().append(true).open(entry.join("model.so")).unwrap();
+        f.set_modified(SystemTime::now() - Duration::from_secs(age_s)).unwrap();
+    }
+
+    #[test]
+    fn the_longest_unused_entries_go_first_and_a_use_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = cache(dir.path());
+        for (key, age_s) in [("aa", 500), ("bb", 400), ("cc", 300), ("dd", 200), ("ee", 0)] {
+            put(&cache, key, age_s);
+        }
+        touch(&cache.entry("aa"));
+        cache.prune("ee", 3);
+        let mut left: Vec<_> = list(&dir.path().join("models")).collect();
+        left.sort();
+        assert_eq!(left, ["aa", "dd", "ee"].map(|k| cache.entry(k)));
+    }
+
+    #[test]
+    fn an_entry_under_construction_elsewhere_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = cache(dir.path());
+        put(&cache, "aa", 500);
+        put(&cache, "bb", 400);
+        put(&cache, "cc", 0);
+        let lock = cache.lock("aa").unwrap();
+        cache.prune("cc", 1);
+        assert!(cache.entry("aa").exists() && !cache.entry("bb").exists());
+        drop(lock);
+        cache.prune("cc", 1);
+        assert!(!cache.entry("aa").exists() && cache.entry("cc").exists());
+    }
+
+    #[test]
+    fn the_digest_keeps_its_parts_apart() {
+        assert_ne!(digest(["ab", "c"]), digest(["a", "bc"]));
+        assert_eq!(digest(["ab", "c"]).len(), 64);
+    }
 }

@@ -194,13 +194,22 @@ fn runtime_sources(spec: &ModelSpec, tool: &Tool, cache: &Cache, md: &Path) -> R
 
 fn compile_one(spec: &ModelSpec, tool: &Tool, md: &Path, job: &Job) -> Result<(), BuildError> {
     let include = tool.root.join("include");
-    let mut c = Command::new(&tool.cxx[0]);
-    // relative names and a fixed current folder: the same text gives the same ccache key
-    c.args(&tool.cxx[1..]).current_dir(md).args(CXX).args(defines(spec)).arg(format!("-O{}", job.opt_level));
-    c.arg("-I.").arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
-    c.arg("-c").arg(job.source.strip_prefix(md).unwrap_or(&job.source));
-    c.arg("-o").arg(job.object.strip_prefix(md).unwrap_or(&job.object));
-    check(spec, &mut c)?;
+    let run = |cxx: &[String]| {
+        let mut c = Command::new(&cxx[0]);
+        // relative names and a fixed current folder: the same text gives the same ccache key
+        c.args(&cxx[1..]).current_dir(md).args(CXX).args(defines(spec)).arg(format!("-O{}", job.opt_level));
+        c.arg("-I.").arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
+        c.arg("-c").arg(job.source.strip_prefix(md).unwrap_or(&job.source));
+        c.arg("-o").arg(job.object.strip_prefix(md).unwrap_or(&job.object));
+        check(spec, &mut c)
+    };
+    match run(&tool.cxx) {
+        // a cache that cannot be written (a home that is read-only, a full disk) must not stop the build
+        Err(BuildError::Compile { messages, .. }) if tool.cxx[0] == "ccache" && messages.contains("ccache: error") => {
+            run(&tool.cxx[1..])?;
+        }
+        r => r?,
+    }
     if let Some(keep) = &job.keep_as {
         let beside = keep.with_extension(format!("o.{}-{:?}", std::process::id(), std::thread::current().id()));
         fs::copy(&job.object, &beside).map_err(io("write", &beside))?;

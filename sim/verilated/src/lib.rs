@@ -35,6 +35,10 @@
 //! longer compiles and stop at 64-bit ports; `marlin` 0.21 is maintained, but cannot pass `--assert`, `--coverage` or
 //! `--x-*` and needs Verilator 5.025. This one works from Debian's 5.006 to 5.052 and needs neither make nor perl.
 //!
+//! # Warnings
+//! Any warning of Verilator fails the build; `ModelSpec::extra_args` can allow one (`-Wno-UNOPTFLAT`). [`lint`] is the strict
+//! `-Wall` check for emitted text.
+//!
 //! # Cache
 //! `$MRNIC_CACHE`, else `target/verilated` in the workspace, else `$XDG_CACHE_HOME/mrnic`. The key covers the Verilog, the
 //! options, the tool's version and the shim. Safe with many processes; bounded to `$MRNIC_CACHE_ENTRIES` (256) models.

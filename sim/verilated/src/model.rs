@@ -128,6 +128,11 @@ impl Model {
         &self.0.top
     }
 
+    /// Whether traces can be written (`ModelSpec::trace`).
+    pub fn traced(&self) -> bool {
+        self.0.api.traced()
+    }
+
     /// Whether the model has a clock (`ModelSpec::clock`).
     pub fn clocked(&self) -> bool {
         self.0.api.clocked()

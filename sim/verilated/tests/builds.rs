@@ -92,3 +92,43 @@ fn lint_is_silent_on_clean_text_and_exact_on_the_rest() {
     assert!(text.contains("UNUSED") && text.contains("un.v:1:"), "{text}");
     lint(WIDE, "wide").unwrap_err(); // a register that nobody drives
 }
+
+/// Enough generated C++ for several compiler runs, some of them for code that is only used at the start.
+#[test]
+fn a_large_design_is_compiled_in_parts() {
+    let mut v = String::from("module long_pipe(input clock, input [63:0] a, output [63:0] q);\nwire [63:0] w0 = a;\n");
+    const STAGES: usize = 400;
+    for i in 0..STAGES {
+        v += &format!("reg [63:0] r{i}; initial r{i} = 64'd0;\nreg [63:0] m{i} [0:3];\n");
+        v += &format!(
+            "always @(posedge clock) begin m{i}[w{i}[1:0]] <= w{i}; r{i} <= (w{i} ^ 64'd{i}) + m{i}[w{i}[3:2]]; end\n"
+        );
+        v += &format!("wire [63:0] w{} = r{i};\n", i + 1);
+    }
+    v += &format!("assign q = w{STAGES};\nendmodule\n");
+    let mut parts = 0;
+    let spec = ModelSpec { opt_level: 0, ..ModelSpec::new("long_pipe", &v) };
+    let spec = ModelSpec { verilog: format!("// {}\n{v}", fresh("large").verilog.lines().next().unwrap()), ..spec };
+    let model = build(&spec, &mut |e| {
+        if e.stage == Stage::Compile {
+            parts = e.total
+        }
+    })
+    .unwrap();
+    assert!(parts >= 3, "{parts} compiler runs");
+    let mut dut = model.instance_with("t", 1, mrnic_verilated::Initial::Zeros);
+    // the same in Rust
+    let (mut r, mut m) = (vec![0u64; STAGES], vec![[0u64; 4]; STAGES]);
+    let (a, q) = (dut.input("a").unwrap(), dut.output("q").unwrap());
+    for cycle in 0..1000u64 {
+        let input = cycle.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        a.set_u64(input);
+        for i in (0..STAGES).rev() {
+            let w = if i == 0 { input } else { r[i - 1] };
+            r[i] = (w ^ i as u64).wrapping_add(m[i][(w >> 2 & 3) as usize]);
+            m[i][(w & 3) as usize] = w;
+        }
+        dut.cycle();
+        assert_eq!(q.get_u64(), r[STAGES - 1], "cycle {cycle}");
+    }
+}
