@@ -24,6 +24,10 @@ mod addr;
 mod bits;
 #[cfg(feature = "alloc")]
 pub mod crc_matrix;
+#[cfg(feature = "alloc")]
+pub mod dissector;
+#[cfg(feature = "alloc")]
+pub mod doc;
 pub mod error;
 pub mod frame;
 pub mod icrc;
@@ -36,6 +40,8 @@ pub mod tables;
 pub use addr::{IpPair, IpVersion, NetAddr};
 #[cfg(feature = "alloc")]
 pub use crc_matrix::crc32_matrix;
+#[cfg(feature = "alloc")]
+pub use dissector::dissector;
 pub use error::{EmitError, ParseError};
 pub use frame::Parsed;
 pub use open_mr_0::OpenMr0;
