@@ -1,1 +1,7 @@
-//! Blocks of the engine: rx.
+//! Receive side: from frames to placed payload and acknowledgment descriptors.
+mod filled;
+pub mod key_check;
+pub mod message_tracker;
+pub mod path_tracker;
+pub mod rate_hint;
+pub mod rx_timers;

@@ -1,0 +1,235 @@
+//! message_tracker: which messages of a stream are complete (R7) and whether a packet fits its message (R3, code 7).
+//! In: `start` with QP, MSN, payload and message length; `take` if the packet is placed. Out: `fits`, and `exp` after it.
+//! Guarantees: bytes of a message never exceed the length its packets state; exp passes only complete messages, each once.
+use super::filled::filled;
+use crate::config::BuildConfig;
+use mrnic_emit::comment;
+use mrnic_widgets::Ram;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum MessageState {
+    Walk,
+    Idle,
+    Load,
+    Calc,
+    Fetch,
+    Ready,
+    Pass,
+    Look,
+    Test,
+    Store,
+    Clear,
+}
+
+/// A message in progress: address qp * M + msn mod M.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct MessageRow {
+    pub bytes: Bits<32>,
+    pub done: Bit,
+}
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct MessageTracker {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Reads the rows; `fits` is valid from the fourth clock on.
+    pub start: Signal<In, Bit>,
+    /// With `start`, `peek`, `clear`.
+    pub qp: Signal<In, Bits<16>>,
+    /// With `start`: of the packet; with `clear`: the first MSN expected.
+    pub msn: Signal<In, Bits<24>>,
+    pub payload_bytes: Signal<In, Bits<13>>,
+    pub length: Signal<In, Bits<32>>,
+    /// The packet is placed: count it, advance. `busy` is high from the next clock until `exp` is final.
+    pub take: Signal<In, Bit>,
+    /// Opens the stream: M + 1 clocks of `busy`.
+    pub clear: Signal<In, Bit>,
+    pub busy: Signal<Out, Bit>,
+    pub fits: Signal<Out, Bit>,
+    /// Oldest incomplete MSN of the QP last started; of the QP addressed in the previous clock on `exp_read`.
+    pub exp: Signal<Out, Bits<24>>,
+    pub exp_read: Signal<Out, Bits<24>>,
+    pub init_done: Signal<Out, Bit>,
+    streams: Ram<Bits<24>>,
+    messages: Ram<MessageRow>,
+    state: DFF<MessageState>,
+    walk: DFF<Bits<24>>,
+    at: DFF<Bits<16>>,
+    number: DFF<Bits<24>>,
+    payload: DFF<Bits<13>>,
+    total: DFF<Bits<32>>,
+    oldest: DFF<Bits<24>>,
+    current: DFF<MessageRow>,
+    next_done: DFF<Bit>,
+    distance: DFF<Bits<24>>,
+    sum: DFF<Bits<33>>,
+    complete: DFF<Bit>,
+    small: DFF<Bit>,
+    after: Signal<Local, Bits<24>>,
+    slot: Signal<Local, Bits<24>>,
+    read_qp: Signal<Local, Bits<16>>,
+    read_msn: Signal<Local, Bits<24>>,
+    write_msn: Signal<Local, Bits<24>>,
+    messages_log2: Constant<Bits<24>>,
+    slot_mask: Constant<Bits<24>>,
+    count: Constant<Bits<24>>,
+    last_row: Constant<Bits<24>>,
+}
+
+impl MessageTracker {
+    pub fn new(config: &BuildConfig) -> Self {
+        let m = config.msgs_per_stream as u64;
+        filled!(MessageTracker {
+            streams: Ram::new(config.qps),
+            messages: Ram::new(config.message_rows()),
+            messages_log2: Constant::new(u64::from(m.ilog2()).to_bits()),
+            slot_mask: Constant::new((m - 1).to_bits()),
+            count: Constant::new(m.to_bits()),
+            last_row: Constant::new((config.message_rows() as u64 - 1).to_bits());
+            clock, reset, start, qp, msn, payload_bytes, length, take, clear, busy, fits, exp, exp_read, init_done, state,
+            walk, at, number, payload, total, oldest, current, next_done, distance, sum, complete, small, after, slot,
+            read_qp, read_msn, write_msn,
+        })
+    }
+}
+
+impl Logic for MessageTracker {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module message_tracker: bytes of the messages of a stream and its oldest incomplete one (R7)");
+        dff_setup!(
+            self, clock, state, walk, at, number, payload, total, oldest, current, next_done, distance, sum, complete, small
+        );
+        clock!(self, clock, streams, messages);
+        self.init_done.next = self.state.q.val() != MessageState::Walk;
+        self.busy.next = (self.state.q.val() == MessageState::Pass)
+            | (self.state.q.val() == MessageState::Look)
+            | (self.state.q.val() == MessageState::Test)
+            | (self.state.q.val() == MessageState::Clear);
+        self.exp.next = self.oldest.q.val();
+        self.exp_read.next = self.streams.read_data.val();
+        self.fits.next = (self.distance.q.val() < self.count.val()) & self.small.q.val();
+        self.after.next = self.oldest.q.val() + 1;
+
+        self.streams.read_address.next = bit_cast::<24, 16>(self.qp.val());
+        self.streams.write_enable.next = false;
+        self.streams.write_address.next = bit_cast::<24, 16>(self.at.q.val());
+        self.streams.write_data.next = self.oldest.q.val();
+        comment!("context read: of the packet's message at the start, afterwards of the one behind the oldest");
+        self.read_qp.next = self.at.q.val();
+        self.read_msn.next = self.after.val();
+        if self.start.val() {
+            self.read_qp.next = self.qp.val();
+            self.read_msn.next = self.msn.val();
+        } else if self.state.q.val() == MessageState::Look {
+            self.read_msn.next = self.oldest.q.val();
+        }
+        self.messages.read_address.next = (bit_cast::<24, 16>(self.read_qp.val()) << self.messages_log2.val())
+            | (self.read_msn.val() & self.slot_mask.val());
+        self.write_msn.next = self.number.q.val();
+        self.messages.write_enable.next = false;
+        self.messages.write_data.next.bytes = 0.into();
+        self.messages.write_data.next.done = false;
+
+        match self.state.q.val() {
+            MessageState::Walk => {
+                self.messages.write_enable.next = true;
+                self.streams.write_enable.next = true;
+                self.streams.write_address.next = self.walk.q.val() >> self.messages_log2.val();
+                self.walk.d.next = self.walk.q.val() + 1;
+                if self.walk.q.val() == self.last_row.val() {
+                    self.state.d.next = MessageState::Idle;
+                }
+            }
+            MessageState::Load => {
+                self.oldest.d.next = self.streams.read_data.val();
+                self.current.d.next = self.messages.read_data.val();
+                self.state.d.next = MessageState::Calc;
+            }
+            MessageState::Calc => {
+                self.distance.d.next = self.number.q.val() - self.oldest.q.val();
+                self.sum.d.next =
+                    bit_cast::<33, 32>(self.current.q.val().bytes) + bit_cast::<33, 13>(self.payload.q.val());
+                self.state.d.next = MessageState::Fetch;
+            }
+            MessageState::Fetch => {
+                comment!("R3: received bytes + payload <= length; and whether the message behind the oldest is complete");
+                self.small.d.next = self.sum.q.val() <= bit_cast::<33, 32>(self.total.q.val());
+                self.complete.d.next = (self.sum.q.val() == bit_cast::<33, 32>(self.total.q.val())) | self.current.q.val().done;
+                self.next_done.d.next = self.messages.read_data.val().done;
+                self.state.d.next = MessageState::Ready;
+            }
+            MessageState::Pass => {
+                comment!("exp passes one complete message and clears its context");
+                self.write_msn.next = self.oldest.q.val();
+                self.messages.write_enable.next = true;
+                self.oldest.d.next = self.after.val();
+                self.state.d.next = MessageState::Look;
+            }
+            MessageState::Look => {
+                self.state.d.next = MessageState::Test;
+            }
+            MessageState::Test => {
+                self.state.d.next = MessageState::Store;
+                if self.messages.read_data.val().done {
+                    self.state.d.next = MessageState::Pass;
+                }
+            }
+            MessageState::Store => {
+                self.streams.write_enable.next = true;
+                self.state.d.next = MessageState::Ready;
+            }
+            MessageState::Clear => {
+                self.messages.write_enable.next = true;
+                self.write_msn.next = self.walk.q.val();
+                self.walk.d.next = self.walk.q.val() + 1;
+                if self.walk.q.val() == self.slot_mask.val() {
+                    self.state.d.next = MessageState::Store;
+                }
+            }
+            _ => {}
+        }
+        if self.take.val() {
+            comment!("R7: every PPSN counts once, so a byte counter is enough");
+            self.messages.write_enable.next = true;
+            self.state.d.next = MessageState::Store;
+            if self.complete.q.val() & (self.distance.q.val() == 0) {
+                self.oldest.d.next = self.after.val();
+                if self.next_done.q.val() {
+                    self.state.d.next = MessageState::Pass;
+                }
+            } else {
+                self.messages.write_data.next.bytes = self.sum.q.val().get_bits::<32>(0);
+                self.messages.write_data.next.done = self.complete.q.val();
+            }
+        }
+        if self.start.val() {
+            self.at.d.next = self.qp.val();
+            self.number.d.next = self.msn.val();
+            self.payload.d.next = self.payload_bytes.val();
+            self.total.d.next = self.length.val();
+            self.state.d.next = MessageState::Load;
+        }
+        if self.clear.val() {
+            self.at.d.next = self.qp.val();
+            self.oldest.d.next = self.msn.val();
+            self.walk.d.next = 0.into();
+            self.state.d.next = MessageState::Clear;
+        }
+        self.slot.next = (bit_cast::<24, 16>(self.at.q.val()) << self.messages_log2.val())
+            | (self.write_msn.val() & self.slot_mask.val());
+        self.messages.write_address.next = self.slot.val();
+        if self.state.q.val() == MessageState::Walk {
+            self.messages.write_address.next = self.walk.q.val();
+        }
+
+        if self.reset.val() {
+            self.state.d.next = MessageState::Walk;
+            self.walk.d.next = 0.into();
+            self.oldest.d.next = 0.into();
+        }
+    }
+}
