@@ -19,14 +19,12 @@ impl<const N: usize> ByteReverse<N> {
 impl<const N: usize> Logic for ByteReverse<N> {
     fn update(&mut self) {
         let x = self.x.val();
-        let mut y = Bits::<N>::default();
-        for byte in 0..Self::BYTES {
-            for bit in 0..8 {
-                if x.get_bit(byte * 8 + bit) {
-                    y = y.replace_bit((Self::BYTES - 1 - byte) * 8 + bit, true);
-                }
-            }
-        }
+        let bits: [bool; N] = array_init::array_init(|i| x.get_bit(8 * (Self::BYTES - 1 - i / 8) + i % 8));
+        let y = if N > 32 {
+            Bits::Long(bits.into())
+        } else {
+            bits.iter().rev().fold(0u64, |y, bit| y << 1 | u64::from(*bit)).into()
+        };
         self.y.next = y;
     }
 

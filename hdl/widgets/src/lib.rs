@@ -7,6 +7,7 @@ macro_rules! comment {
     ($($text:tt)*) => {};
 }
 
+mod bit_reverse;
 mod bit_search;
 mod byte_reverse;
 mod crc32;
@@ -15,6 +16,7 @@ mod ram;
 mod round_robin;
 mod skid;
 
+pub use bit_reverse::BitReverse;
 pub use bit_search::{FirstOne, FirstOne64, LastOne64, Popcount64};
 pub use byte_reverse::ByteReverse;
 pub use crc32::{crc32_advance, crc32_append, crc32_before, Crc32Advance, Crc32Pipe, Crc32Sum};

@@ -14,6 +14,11 @@ pub const HEADER_BITS: usize = 8 * HEADER_BYTES_MAX;
 /// Longest header that the packet builder makes: a WRITE over IPv6.
 pub const WRITE_HEADER_BITS: usize = 8 * (Ipv6Front::BYTES + WriteBack::BYTES);
 
+/// A build parameter as the hardware sees it.
+pub fn number<const N: usize>(value: usize) -> Constant<Bits<N>> {
+    Constant::new((value as u64).into())
+}
+
 /// The layout all blocks here are built for.
 pub fn layout() -> &'static LayoutInfo {
     OpenMr0::LAYOUT

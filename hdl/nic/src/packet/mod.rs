@@ -1,2 +1,14 @@
-//! From descriptors to frames: packet_builder, ack_builder, framer.
+//! From descriptors to frames: packet_builder, ack_builder, framer, and the three of them as one block.
+//! In: `desc`, `ackdesc`, payload read data, configuration. Out: payload read descriptors and finished frames.
+mod ack_builder;
+mod egress;
+mod framer;
 pub mod headers;
+mod net_table;
+mod packet_builder;
+
+pub use ack_builder::{AckBuilder, AckDesc};
+pub use egress::Egress;
+pub use framer::Framer;
+pub use net_table::{NetRow, NetTable};
+pub use packet_builder::{DataDesc, MsgRow, PacketBuilder, WriteHeader};
