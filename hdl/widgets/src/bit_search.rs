@@ -1,6 +1,7 @@
 //! Lowest one, highest one and number of ones of a 64-bit word, in the same clock.
 //! The searches work in two levels of eight (about five LUT levels), the count as a tree of small adders;
 //! put registers around them where they follow a memory.
+use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 
 /// Index of the lowest one; `any` is false (and `index` 0) for a word of zeros.

@@ -1,6 +1,7 @@
 //! CRC-32 of Ethernet as XOR matrices: a whole W-bit beat a clock, one matrix between two registers.
 //! State and data are reflected: byte 0 in bits 7:0, least significant bit first, no inversion here.
 //! `Crc32Pipe` takes frames beat by beat and gives one state a frame; its tail takes trailing zero bytes back out.
+use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -111,7 +112,7 @@ pub struct Crc32Pipe<const W: usize> {
     pub data: Signal<In, Bits<W>>,
     pub crc_valid: Signal<Out, Bit>,
     pub crc: Signal<Out, Bits<32>>,
-    sum: Crc32Sum<W>,
+    matrix: Crc32Sum<W>,
     forward: Crc32Advance,
     back: [Crc32Advance; 6],
     sum_valid: DFF<Bit>,
@@ -140,7 +141,7 @@ impl<const W: usize> Crc32Pipe<W> {
             data: Default::default(),
             crc_valid: Default::default(),
             crc: Default::default(),
-            sum: Default::default(),
+            matrix: Default::default(),
             forward: Crc32Advance::new(W as i64),
             back: array_init::array_init(|k| Crc32Advance::new(-8 << k)),
             sum_valid: Default::default(),
@@ -164,8 +165,8 @@ impl<const W: usize> Logic for Crc32Pipe<W> {
         comment!("module crc32_pipe: one beat a clock, one CRC state a frame");
         dff_setup!(self, clock, sum_valid, sum_first, sum_last, sum_unused, sum_value, state);
         comment!("stage 1: the data matrix");
-        self.sum.data.next = self.data.val();
-        self.sum_value.d.next = self.sum.sum.val();
+        self.matrix.data.next = self.data.val();
+        self.sum_value.d.next = self.matrix.sum.val();
         self.sum_valid.d.next = self.valid.val();
         self.sum_first.d.next = self.first.val();
         self.sum_last.d.next = self.last.val();

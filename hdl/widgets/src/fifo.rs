@@ -97,8 +97,12 @@ impl<T: Synth> Logic for Fifo<T> {
 fn single(width: usize) -> String {
     format!(
         "\
-reg [{top}:0] entry = {width}'d0;
-reg held = 1'b0;
+reg [{top}:0] entry;
+reg held;
+initial begin
+    entry = {width}'d0;
+    held = 1'b0;
+end
 assign data_out = entry;
 assign full = held;
 assign empty = !held;
@@ -131,7 +135,8 @@ end
             "\
 reg [{top}:0] fetched;
 reg [{top}:0] passed;
-reg pass = 1'b0;
+reg pass;
+initial pass = 1'b0;
 assign data_out = pass ? passed : fetched;
 always @(posedge clock) begin
     if (do_write) mem[write_at] <= data_in;
@@ -146,11 +151,18 @@ end
     format!(
         "\
 (* ram_style = \"{style}\" *) reg [{top}:0] mem [0:{last}];
-reg [{at}:0] write_at = {bits}'d0;
-reg [{at}:0] read_at = {bits}'d0;
-reg [15:0] held = 16'd0;
-reg is_full = 1'b0;
-reg is_empty = 1'b1;
+reg [{at}:0] write_at;
+reg [{at}:0] read_at;
+reg [15:0] held;
+reg is_full;
+reg is_empty;
+initial begin
+    write_at = {bits}'d0;
+    read_at = {bits}'d0;
+    held = 16'd0;
+    is_full = 1'b0;
+    is_empty = 1'b1;
+end
 wire do_write = write && !is_full;
 wire do_read = read && !is_empty;
 wire [{at}:0] read_next = reset ? {bits}'d0 : !do_read ? read_at : read_at == {bits}'d{last} ? {bits}'d0 : read_at + {bits}'d1;

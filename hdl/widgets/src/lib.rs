@@ -2,10 +2,6 @@
 //! Depths are build parameters given to `new()`, widths are the data type.
 //! Every block here is compared with its Verilog cycle by cycle in `tests/`.
 
-/// A comment of the emitted Verilog; `comment!("module NAME: text")` first names the module.
-macro_rules! comment {
-    ($($text:tt)*) => {};
-}
 
 mod bit_reverse;
 mod bit_search;

@@ -1,6 +1,7 @@
 //! Fair arbiter of up to eight requesters (tie unused bits of `request` to zero).
 //! In: `request`; `advance` when the granted one was served. Out: `any`, `index` and the one-hot `grant`, in the same clock.
 //! Whoever was served last comes last; an unserved grant may move when requests change.
+use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Two-entry buffer on a stream: cuts the paths of data, valid and ready alike.
 //! In: `in_valid`, `in_data`, `out_ready`. Out: the same stream, at full rate, one clock later.
 //! `in_ready` and `out_valid` are registers; the output stays stable while it is not taken.
+use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 

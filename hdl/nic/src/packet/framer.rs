@@ -45,7 +45,7 @@ pub struct Framer<const W: usize, const K: usize> {
     pub mac_tx_tkeep: Signal<Out, Bits<K>>,
     pub mac_tx_tlast: Signal<Out, Bit>,
     reverse: ByteReverse<HEADER_BITS>,
-    crc: Crc32Pipe<W>,
+    crc_pipe: Crc32Pipe<W>,
     beats: Fifo<Bits<W>>,
     infos: Fifo<BeatInfo>,
     crcs: Fifo<Bits<32>>,
@@ -150,7 +150,7 @@ impl<const W: usize, const K: usize> Framer<W, K> {
             mac_tx_tkeep: Default::default(),
             mac_tx_tlast: Default::default(),
             reverse: Default::default(),
-            crc: Crc32Pipe::new(icrc_initial()),
+            crc_pipe: Crc32Pipe::new(icrc_initial()),
             beats: Fifo::new(WAITING_BEATS),
             infos: Fifo::new(WAITING_BEATS),
             crcs: Fifo::new(WAITING_BEATS),
@@ -222,8 +222,8 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
             self, clock, busy, header, header_left, left, ipv6, beat, payload_left, payload_valid, payload, made_valid,
             made, made_info, made_beat, made_ipv6, tx_valid, tx_data, tx_keep, tx_last, spill_valid, spill
         );
-        clock!(self, clock, crc, beats, infos, crcs);
-        self.crc.reset.next = self.reset.val();
+        clock!(self, clock, crc_pipe, beats, infos, crcs);
+        self.crc_pipe.reset.next = self.reset.val();
         self.beats.reset.next = self.reset.val();
         self.infos.reset.next = self.reset.val();
         self.crcs.reset.next = self.reset.val();
@@ -327,18 +327,18 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
                 }
             }
         }
-        self.crc.valid.next = self.made_moves.val();
-        self.crc.first.next = !self.made_beat.q.val().any();
-        self.crc.last.next = self.made_info.q.val().last;
-        self.crc.unused_bytes.next =
+        self.crc_pipe.valid.next = self.made_moves.val();
+        self.crc_pipe.first.next = !self.made_beat.q.val().any();
+        self.crc_pipe.last.next = self.made_info.q.val().last;
+        self.crc_pipe.unused_bytes.next =
             (!self.made_info.q.val().bytes + 1) & self.left_mask.val().get_bits::<6>(0);
-        self.crc.data.next = self.made.q.val() | self.ones.val();
+        self.crc_pipe.data.next = self.made.q.val() | self.ones.val();
         self.beats.write.next = self.made_moves.val();
         self.beats.data_in.next = self.made.q.val();
         self.infos.write.next = self.made_moves.val();
         self.infos.data_in.next = self.made_info.q.val();
-        self.crcs.write.next = self.crc.crc_valid.val();
-        self.crcs.data_in.next = !self.crc.crc.val();
+        self.crcs.write.next = self.crc_pipe.crc_valid.val();
+        self.crcs.data_in.next = !self.crc_pipe.crc.val();
         comment!("the last beat of a frame leaves with its ICRC, least significant byte first");
         self.head.next = self.infos.data_out.val();
         self.tail_bytes.next = bit_cast::<8, 6>(self.head.val().bytes);
