@@ -147,7 +147,10 @@ fn header_struct(out: &mut String, header: &Header) {
     line!(out, "        }})");
     line!(out, "    }}");
     line!(out);
-    line!(out, "    /// Writes the header to the start of `out`; reserved bits are zero. Refuses a value too large for its field.");
+    line!(
+        out,
+        "    /// Writes the header to the start of `out`; reserved bits are zero. Refuses a value too large for its field."
+    );
     line!(out, "    #[inline]");
     line!(out, "    pub fn emit(&self, out: &mut [u8]) -> Result<(), EmitError> {{");
     line!(out, "        let b: &mut [u8; {len}] = header_mut(out)?;");
@@ -237,7 +240,11 @@ fn tables(out: &mut String, layout: &Layout) {
     line!(out, "    headers: &[");
     for h in &layout.headers {
         let (name, about, len) = (&h.name, &h.about, h.len_bytes());
-        line!(out, "        HeaderInfo {{ name: {name:?}, about: {about:?}, len_bytes: {len}, fields: {}::FIELDS }},", h.type_name());
+        line!(
+            out,
+            "        HeaderInfo {{ name: {name:?}, about: {about:?}, len_bytes: {len}, fields: {}::FIELDS }},",
+            h.type_name()
+        );
     }
     line!(out, "    ],");
     line!(out, "    opcodes: &[");
@@ -266,7 +273,14 @@ fn tables(out: &mut String, layout: &Layout) {
     line!(out, "    ],");
     line!(out, "    codes: &[");
     for c in &layout.codes {
-        line!(out, "        CodeInfo {{ name: {:?}, field: {:?}, value: {}, about: {:?} }},", c.name, c.field, c.value, c.about);
+        line!(
+            out,
+            "        CodeInfo {{ name: {:?}, field: {:?}, value: {}, about: {:?} }},",
+            c.name,
+            c.field,
+            c.value,
+            c.about
+        );
     }
     line!(out, "    ],");
     line!(

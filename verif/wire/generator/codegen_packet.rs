@@ -84,7 +84,11 @@ fn parse(out: &mut String, layout: &Layout) {
             line!(out, "    let Some(opcode) = opcode_from({var}.opcode) else {{");
             line!(out, "        let found = u64::from({var}.opcode);");
             line!(out, "        let expected = Expected::OneOf(OPCODE_VALUES);");
-            line!(out, "        return Err(ParseError::Bth(Mismatch {{ field: \"{}.opcode\", offset: {byte}, found, expected }}));", h.name);
+            line!(
+                out,
+                "        return Err(ParseError::Bth(Mismatch {{ field: \"{}.opcode\", offset: {byte}, found, expected }}));",
+                h.name
+            );
             line!(out, "    }};");
         }
         offset += h.len_bytes();
@@ -117,7 +121,12 @@ fn body_parse(out: &mut String, layout: &Layout, opcode: &Opcode, kind: &Kind, c
     let mut offset = common_len;
     for h in &headers {
         if h.values().count() > 0 {
-            line!(out, "            let {} = {}::parse(&b[{offset}..]).map_err(ParseError::HeaderLength)?;", variable(h), h.type_name());
+            line!(
+                out,
+                "            let {} = {}::parse(&b[{offset}..]).map_err(ParseError::HeaderLength)?;",
+                variable(h),
+                h.type_name()
+            );
         }
         offset += h.len_bytes();
     }
@@ -128,7 +137,11 @@ fn body_parse(out: &mut String, layout: &Layout, opcode: &Opcode, kind: &Kind, c
         line!(out, "            let header_len = if {flag} {{ {with_imm} }} else {{ {total} }};");
         line!(out, "            if end < header_len {{ return Err(too_short(header_len)); }}");
         line!(out, "            let imm = match {flag} {{");
-        line!(out, "                true => Some({}::parse(&b[{total}..]).map_err(ParseError::HeaderLength)?.immediate),", imm.type_name());
+        line!(
+            out,
+            "                true => Some({}::parse(&b[{total}..]).map_err(ParseError::HeaderLength)?.immediate),",
+            imm.type_name()
+        );
         line!(out, "                false => None,");
         line!(out, "            }};");
         len = "header_len".into();
@@ -307,7 +320,11 @@ fn place_of(headers: &[&Header], field: &str) -> String {
 }
 
 fn spaced(pattern: &str) -> String {
-    if pattern.starts_with('{') { format!(" {pattern}") } else { pattern.to_string() }
+    if pattern.starts_with('{') {
+        format!(" {pattern}")
+    } else {
+        pattern.to_string()
+    }
 }
 
 fn camel(name: &str) -> String {

@@ -15,11 +15,7 @@ pub struct LayoutError {
 
 impl LayoutError {
     pub fn file(path: &Path, error: &std::io::Error) -> Self {
-        Self {
-            file: path.display().to_string(),
-            line: 0,
-            reason: Reason::File { error: error.to_string() },
-        }
+        Self { file: path.display().to_string(), line: 0, reason: Reason::File { error: error.to_string() } }
     }
 }
 
@@ -87,7 +83,9 @@ pub enum Reason {
     MissingField { opcode: String, field: String },
     #[error("opcode `{opcode}` has field `{field}` in two headers, so its meaning is not clear")]
     AmbiguousField { opcode: String, field: String },
-    #[error("opcode `{opcode}` has field `{header}.{field}`, which has no meaning there; mark it `reserved` or correct its name")]
+    #[error(
+        "opcode `{opcode}` has field `{header}.{field}`, which has no meaning there; mark it `reserved` or correct its name"
+    )]
     UnusedField { opcode: String, header: String, field: String },
     #[error("opcode `{opcode}`: field `{field}` has {bits} bits; the transport needs {min} to {max}, and `bytes` for the vector only")]
     FieldWidth { opcode: String, field: String, bits: usize, min: usize, max: usize },

@@ -173,11 +173,7 @@ pub fn load(folder: &Path, name: &str) -> Result<Layout, LayoutError> {
 }
 
 /// Reads a layout from text. `base_of` supplies the base layout by name.
-pub fn parse(
-    file: &str,
-    text: &str,
-    base_of: &dyn Fn(&str) -> Result<Layout, LayoutError>,
-) -> Result<Layout, LayoutError> {
+pub fn parse(file: &str, text: &str, base_of: &dyn Fn(&str) -> Result<Layout, LayoutError>) -> Result<Layout, LayoutError> {
     let source = Source { file, text };
     let raw: RawLayout = source.decode(text)?;
     let base = match &raw.base {
@@ -199,9 +195,8 @@ pub fn parse(
         };
     }
 
-    let constants = source.items(raw.constants, |line, c: RawConstant| {
-        Ok(Constant { line, name: c.name, value: c.value, about: c.about })
-    })?;
+    let constants = source
+        .items(raw.constants, |line, c: RawConstant| Ok(Constant { line, name: c.name, value: c.value, about: c.about }))?;
     let constants = or_base!(constants, constants);
     let own_headers = source.items(raw.headers, |line, h: RawHeader| header(&source, line, h, &constants))?;
     let headers = match (own_headers, &base) {
@@ -225,12 +220,10 @@ pub fn parse(
         })
     })?;
     let reserved_opcodes = source.items(raw.reserved_opcodes, range)?;
-    let flags = source.items(raw.flags, |line, f: RawFlag| {
-        Ok(Flag { line, name: f.name, field: f.field, bit: f.bit, about: f.about })
-    })?;
-    let codes = source.items(raw.codes, |line, c: RawCode| {
-        Ok(Code { line, name: c.name, field: c.field, value: c.value, about: c.about })
-    })?;
+    let flags = source
+        .items(raw.flags, |line, f: RawFlag| Ok(Flag { line, name: f.name, field: f.field, bit: f.bit, about: f.about }))?;
+    let codes = source
+        .items(raw.codes, |line, c: RawCode| Ok(Code { line, name: c.name, field: c.field, value: c.value, about: c.about }))?;
     let icrc = match raw.icrc {
         None => None,
         Some(raw) => {
@@ -287,7 +280,7 @@ fn header(source: &Source, line: usize, raw: RawHeader, constants: &[Constant]) 
         bit_offset += field.bits;
         fields.push(field);
     }
-    if bit_offset == 0 || bit_offset % 8 != 0 {
+    if bit_offset == 0 || !bit_offset.is_multiple_of(8) {
         return source.fail(line, Reason::NotWholeBytes { header: raw.name, bits: bit_offset });
     }
     Ok(Header { line, name: raw.name, about: raw.about, fields, inherited: false })
@@ -308,7 +301,7 @@ fn field(
         (None, Some(bytes)) if bytes > 0 => bytes * 8,
         _ => return source.fail(line, Reason::NoWidth { header, field: name }),
     };
-    if raw.bytes.is_some() && bit_offset % 8 != 0 {
+    if raw.bytes.is_some() && !bit_offset.is_multiple_of(8) {
         return source.fail(line, Reason::Unaligned { header, field: name, bit_offset });
     }
     if raw.bytes.is_none() && (bit_offset + bits - 1) / 8 - bit_offset / 8 >= 8 {

@@ -33,11 +33,7 @@ pub(crate) fn get<const OFFSET: usize, const W: usize>(b: &[u8]) -> u64 {
 
 /// Sets a field whose bits are still zero.
 #[inline(always)]
-pub(crate) fn put<const OFFSET: usize, const W: usize>(
-    b: &mut [u8],
-    value: u64,
-    field: &'static str,
-) -> Result<(), EmitError> {
+pub(crate) fn put<const OFFSET: usize, const W: usize>(b: &mut [u8], value: u64, field: &'static str) -> Result<(), EmitError> {
     if value & !mask::<W>() != 0 {
         return Err(EmitError::ValueTooLarge { field, value });
     }

@@ -65,7 +65,8 @@ fn opcodes(out: &mut String, layout: &LayoutInfo) {
             })
             .collect();
         let payload = if opcode.payload { "yes" } else { "no" };
-        *out += &format!("| {:#04X} | {} | {} | {payload} | {} |\n", opcode.value, opcode.name, headers.join(", "), opcode.about);
+        *out +=
+            &format!("| {:#04X} | {} | {} | {payload} | {} |\n", opcode.value, opcode.name, headers.join(", "), opcode.about);
     }
     let reserved: Vec<String> = layout
         .reserved_opcodes

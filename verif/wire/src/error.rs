@@ -145,12 +145,23 @@ impl core::error::Error for ParseError {}
 /// Why a packet cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmitError {
-    BufferTooSmall { need: usize, have: usize },
-    ValueTooLarge { field: &'static str, value: u64 },
+    BufferTooSmall {
+        need: usize,
+        have: usize,
+    },
+    ValueTooLarge {
+        field: &'static str,
+        value: u64,
+    },
     /// Payload given with an opcode that carries none.
-    UnexpectedPayload { opcode: crate::Opcode, payload_len: usize },
+    UnexpectedPayload {
+        opcode: crate::Opcode,
+        payload_len: usize,
+    },
     /// The packet does not fit the 16-bit length fields of IP and UDP.
-    TooLong { payload_len: usize },
+    TooLong {
+        payload_len: usize,
+    },
 }
 
 impl fmt::Display for EmitError {

@@ -44,8 +44,8 @@ pub use crc_matrix::crc32_matrix;
 pub use dissector::dissector;
 pub use error::{EmitError, ParseError};
 pub use frame::Parsed;
-pub use open_mr_0::OpenMr0;
 pub use mrc_like::MrcLike;
+pub use open_mr_0::OpenMr0;
 pub use packet::{Ack, AckFlags, AtomicOp, Body, ConnInfo, Mak, MakCode, Msg, Opcode, Packet, ParsedHeaders, PathHeader};
 pub use profile::Profile;
 pub use sack::SackVector;
@@ -66,13 +66,7 @@ pub mod mrc_like {
 }
 
 /// [`Profile::emit_packet`] of `open-mr-0`.
-pub fn emit_packet(
-    buf: &mut [u8],
-    net: &NetAddr,
-    udp_src: u16,
-    packet: &Packet,
-    payload: &[u8],
-) -> Result<usize, EmitError> {
+pub fn emit_packet(buf: &mut [u8], net: &NetAddr, udp_src: u16, packet: &Packet, payload: &[u8]) -> Result<usize, EmitError> {
     OpenMr0::emit_packet(buf, net, udp_src, packet, payload)
 }
 

@@ -59,17 +59,52 @@ impl Msg {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// `va` is the address of this packet's payload.
-    Write { msg: Msg, va: u64, rkey: u32, length: u32, imm: Option<u32> },
+    Write {
+        msg: Msg,
+        va: u64,
+        rkey: u32,
+        length: u32,
+        imm: Option<u32>,
+    },
     /// `rq_seq` (24 bits) is the index of the posted receive, `offset` the place of this packet in the message.
-    Send { msg: Msg, rq_seq: u32, offset: u32, length: u32, imm: Option<u32> },
-    ReadReq { msg: Msg, va: u64, rkey: u32, length: u32, tag: u32 },
+    Send {
+        msg: Msg,
+        rq_seq: u32,
+        offset: u32,
+        length: u32,
+        imm: Option<u32>,
+    },
+    ReadReq {
+        msg: Msg,
+        va: u64,
+        rkey: u32,
+        length: u32,
+        tag: u32,
+    },
     /// `tag` is the request's, `offset` the byte offset in the response.
-    ReadResp { msg: Msg, offset: u64, tag: u32, length: u32 },
-    AtomicReq { msg: Msg, op: AtomicOp, va: u64, rkey: u32, swap_add: u64, compare: u64 },
+    ReadResp {
+        msg: Msg,
+        offset: u64,
+        tag: u32,
+        length: u32,
+    },
+    AtomicReq {
+        msg: Msg,
+        op: AtomicOp,
+        va: u64,
+        rkey: u32,
+        swap_add: u64,
+        compare: u64,
+    },
     /// `value` is what stood there before.
-    AtomicResp { msg: Msg, value: u64 },
+    AtomicResp {
+        msg: Msg,
+        value: u64,
+    },
     /// Consumes a PPSN and touches no memory.
-    Nop { msg: Msg },
+    Nop {
+        msg: Msg,
+    },
     Ack(Ack),
     Probe,
     PortStatus,
@@ -270,13 +305,7 @@ impl Opcode {
     pub const fn is_data(self) -> bool {
         matches!(
             self,
-            Self::Write
-                | Self::Send
-                | Self::ReadReq
-                | Self::ReadResp
-                | Self::AtomicReq
-                | Self::AtomicResp
-                | Self::Nop
+            Self::Write | Self::Send | Self::ReadReq | Self::ReadResp | Self::AtomicReq | Self::AtomicResp | Self::Nop
         )
     }
 }

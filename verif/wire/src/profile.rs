@@ -37,13 +37,7 @@ pub trait Profile: Copy + Default + Debug + Send + Sync + 'static {
     fn emit_headers(packet: &Packet, pad: u8, out: &mut [u8]) -> Result<usize, EmitError>;
 
     /// Writes a whole Ethernet frame without FCS and returns its length.
-    fn emit_packet(
-        buf: &mut [u8],
-        net: &NetAddr,
-        udp_src: u16,
-        packet: &Packet,
-        payload: &[u8],
-    ) -> Result<usize, EmitError> {
+    fn emit_packet(buf: &mut [u8], net: &NetAddr, udp_src: u16, packet: &Packet, payload: &[u8]) -> Result<usize, EmitError> {
         Self::emit_packet_with(buf, net, udp_src, packet, payload.len(), |out| out.copy_from_slice(payload))
     }
 

@@ -41,8 +41,7 @@ fn mrc_like() {
 /// What the outer headers say is checked by another library.
 #[test]
 fn etherparse_reads_the_outer_headers() {
-    let vectors: Vec<serde_json::Value> =
-        serde_json::from_str(include_str!("../vectors/open-mr-0.json")).expect("valid JSON");
+    let vectors: Vec<serde_json::Value> = serde_json::from_str(include_str!("../vectors/open-mr-0.json")).expect("valid JSON");
     for vector in vectors {
         let text = vector["frame"].as_str().expect("a frame");
         let frame: Vec<u8> =

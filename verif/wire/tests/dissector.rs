@@ -63,8 +63,7 @@ fn tshark_reads_every_field() {
         println!("not run: no `{tshark}`; apt-get install tshark");
         return;
     }
-    let vectors: Vec<serde_json::Value> =
-        serde_json::from_str(include_str!("../vectors/open-mr-0.json")).expect("valid JSON");
+    let vectors: Vec<serde_json::Value> = serde_json::from_str(include_str!("../vectors/open-mr-0.json")).expect("valid JSON");
     let frames: Vec<Vec<u8>> = vectors.iter().map(|v| unhex(v["frame"].as_str().expect("a frame"))).collect();
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (script, capture) = (folder.join("mrnic.lua"), folder.join("vectors.pcap"));

@@ -43,7 +43,8 @@ fn the_shipped_layouts_are_accepted() {
 
 #[test]
 fn duplicate_field() {
-    let reason = refused(r#"(name: "via", bits: 8"#, r#"(name: "home", bits: 8"#, r#"(name: "home", bits: 8, about: "path travelled""#);
+    let reason =
+        refused(r#"(name: "via", bits: 8"#, r#"(name: "home", bits: 8"#, r#"(name: "home", bits: 8, about: "path travelled""#);
     assert_eq!(reason, Reason::DuplicateField { header: "MPH".into(), field: "home".into() });
 }
 
@@ -98,7 +99,7 @@ fn field_too_wide() {
 
 #[test]
 fn vector_has_a_limit() {
-    let reason = refused(r#"(name: "vector", bytes: 32)"#, r#"(name: "vector", bytes: 33)"#, r#"(name: "vector", bytes: 33)"#);
+    let reason = refused(r#"(name: "vector", bytes: 32"#, r#"(name: "vector", bytes: 33"#, r#"(name: "vector", bytes: 33"#);
     let (opcode, field) = ("ACK".into(), "vector".into());
     assert_eq!(reason, Reason::FieldWidth { opcode, field, bits: 264, min: 8, max: 256 });
 }
@@ -133,7 +134,8 @@ fn missing_and_unknown_keys() {
     let reason = refused(r#"(name: "PROBE", value"#, r#"(name: "PROBE", size: 1, value"#, r#"(name: "PROBE""#);
     assert!(matches!(&reason, Reason::Syntax { message } if message.contains("size")), "{reason}");
     // A whole section: there is no line to point at but the end.
-    let (start, end) = (OPEN_MR_0.find("    codes: [").expect("codes"), OPEN_MR_0.find("    // CRC-32 (Ethernet)").expect("icrc"));
+    let (start, end) =
+        (OPEN_MR_0.find("    codes: [").expect("codes"), OPEN_MR_0.find("    // CRC-32 (Ethernet)").expect("icrc"));
     let text = format!("{}{}", &OPEN_MR_0[..start], &OPEN_MR_0[end..]);
     let error = parse("test.ron", &text, &no_base).expect_err("codes are missing");
     assert_eq!((error.line, &error.reason), (text.lines().count(), &Reason::MissingKey { key: "codes" }));
@@ -143,15 +145,21 @@ fn missing_and_unknown_keys() {
 fn a_field_needs_one_width_and_one_role() {
     let reason = refused(r#"(name: "sol", bits: 1"#, r#"(name: "sol", bits: 0"#, r#"(name: "sol""#);
     assert_eq!(reason, Reason::NoWidth { header: "MSGH".into(), field: "sol".into() });
-    let reason = refused(r#"(name: "tver", bits: 4, expect: 0"#, r#"(name: "tver", bits: 4, expect: 0, send: 0"#, r#"(name: "tver""#);
+    let reason =
+        refused(r#"(name: "tver", bits: 4, expect: 0"#, r#"(name: "tver", bits: 4, expect: 0, send: 0"#, r#"(name: "tver""#);
     assert_eq!(reason, Reason::Contradiction { header: "BTH".into(), field: "tver".into() });
     let reason = refused(r#"(name: "tver", bits: 4, expect: 0"#, r#"(name: "tver", bits: 4, expect: 16"#, r#"(name: "tver""#);
     assert_eq!(reason, Reason::ValueTooLarge { header: "BTH".into(), field: "tver".into(), value: 16, bits: 4 });
-    let reason = refused(r#"(name: "swap_add", bits: 64)"#, r#"(name: "x", bits: 4, reserved: true), (name: "swap_add", bits: 64)"#, r#"(name: "swap_add""#);
+    let reason = refused(
+        r#"(name: "swap_add", bits: 64"#,
+        r#"(name: "x", bits: 4, reserved: true), (name: "swap_add", bits: 64"#,
+        r#"(name: "swap_add""#,
+    );
     assert_eq!(reason, Reason::Straddles { header: "ATH".into(), field: "swap_add".into() });
     let reason = refused(r#"send_const: "ECN_ECT0""#, r#"send_const: "ECN_ECT9""#, r#"send_const: "ECN_ECT9""#);
     assert_eq!(reason, Reason::UnknownConstant { name: "ECN_ECT9".into() });
-    let reason = refused(r#"(name: "flags", bits: 16)"#, r#"(name: "flags", bits: 16, expect: 0)"#, r#"(name: "flags", bits: 16"#);
+    let reason =
+        refused(r#"(name: "flags", bits: 16"#, r#"(name: "flags", bits: 16, expect: 0"#, r#"(name: "flags", bits: 16"#);
     assert_eq!(reason, Reason::ExpectInBody { header: "AKH".into(), field: "flags".into() });
 }
 
@@ -159,7 +167,11 @@ fn a_field_needs_one_width_and_one_role() {
 fn every_opcode_has_exactly_its_fields() {
     let reason = refused(r#"(name: "tag", bits: 32"#, r#"(name: "label", bits: 32"#, r#"(name: "READ_REQ""#);
     assert_eq!(reason, Reason::MissingField { opcode: "READ_REQ".into(), field: "tag".into() });
-    let reason = refused(r#"(name: "value", bits: 64"#, r#"(name: "value", bits: 64), (name: "extra", bits: 8"#, r#"(name: "ATOMIC_RESP""#);
+    let reason = refused(
+        r#"(name: "value", bits: 64"#,
+        r#"(name: "value", bits: 64), (name: "extra", bits: 8"#,
+        r#"(name: "ATOMIC_RESP""#,
+    );
     let (opcode, header, field) = ("ATOMIC_RESP".into(), "ARH".into(), "extra".into());
     assert_eq!(reason, Reason::UnusedField { opcode, header, field });
     let reason = refused(r#""MSGH", "PLH"], when_imm"#, r#""MSGH", "PLH", "SNDH"], when_imm"#, r#"(name: "WRITE""#);

@@ -31,7 +31,11 @@ fn header_at(header: &str, ip: IpVersion) -> usize {
         "UDP" => 14 + ip_len,
         _ => {
             let offset = LAYOUT.offset("WRITE", header).expect("a header of WRITE");
-            if ip == IpVersion::V4 { offset.ipv4_bytes } else { offset.ipv6_bytes }
+            if ip == IpVersion::V4 {
+                offset.ipv4_bytes
+            } else {
+                offset.ipv6_bytes
+            }
         }
     }
 }

@@ -19,8 +19,12 @@ fn bits24() -> impl Strategy<Value = u32> {
 }
 
 fn msg() -> impl Strategy<Value = Msg> {
-    (any::<bool>(), any::<bool>(), any::<bool>(), bits24())
-        .prop_map(|(first, last, sol, msn)| Msg { first, last, sol, msn: Msn::new(msn) })
+    (any::<bool>(), any::<bool>(), any::<bool>(), bits24()).prop_map(|(first, last, sol, msn)| Msg {
+        first,
+        last,
+        sol,
+        msn: Msn::new(msn),
+    })
 }
 
 fn mak_code() -> impl Strategy<Value = MakCode> {
@@ -70,10 +74,14 @@ fn body(vector_bits: u32) -> impl Strategy<Value = Body> {
     let numbers = any::<(u64, u32, u32, u32, u64, u64)>();
     let imm = prop::option::of(any::<u32>()).boxed();
     prop_oneof![
-        (msg(), numbers, imm.clone())
-            .prop_map(|(msg, n, imm)| Body::Write { msg, va: n.0, rkey: n.1, length: n.2, imm }),
-        (msg(), numbers, imm, bits24())
-            .prop_map(|(msg, n, imm, rq_seq)| Body::Send { msg, rq_seq, offset: n.1, length: n.2, imm }),
+        (msg(), numbers, imm.clone()).prop_map(|(msg, n, imm)| Body::Write { msg, va: n.0, rkey: n.1, length: n.2, imm }),
+        (msg(), numbers, imm, bits24()).prop_map(|(msg, n, imm, rq_seq)| Body::Send {
+            msg,
+            rq_seq,
+            offset: n.1,
+            length: n.2,
+            imm
+        }),
         (msg(), numbers).prop_map(|(msg, n)| Body::ReadReq { msg, va: n.0, rkey: n.1, length: n.2, tag: n.3 }),
         (msg(), numbers).prop_map(|(msg, n)| Body::ReadResp { msg, offset: n.0, tag: n.1, length: n.2 }),
         (msg(), numbers, any::<bool>()).prop_map(|(msg, n, add)| {
