@@ -1,0 +1,176 @@
+//! grant_pick: what a transmit slot may do: which paths are ok, which path has a packet to resend (S1), how many paths a message uses (S3).
+//!
+//! In: the eight paths of the connection, in clock 1 of the step (`load`). Out: registers, valid from clock 2 on.
+//! Guarantees: candidates in the order rr, rr+1, ..
+use super::filled::filled;
+use super::rows::{ConnCfg, PathTx};
+use mrnic_emit::comment;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct GrantPick {
+    pub clock: Signal<In, Clock>,
+    /// Fault 1: room(p) is pipe <= window.
+    pub fault: Signal<In, Bits<5>>,
+    pub load: Signal<In, Bit>,
+    pub path_tx: [Signal<In, PathTx>; 8],
+    pub cfg: Signal<In, ConnCfg>,
+    pub rr: Signal<In, Bits<3>>,
+    /// Packets of the head message.
+    pub npkts: Signal<In, Bits<24>>,
+    pub ok: Signal<Out, Bits<8>>,
+    pub pipe: Signal<Out, Bits<72>>,
+    pub window: Signal<Out, Bits<72>>,
+    pub resend: Signal<Out, Bit>,
+    pub home: Signal<Out, Bits<3>>,
+    /// The home is DOWN: the packet moves to another path.
+    pub moves: Signal<Out, Bit>,
+    /// Paths of the message, and of the connection.
+    pub k: Signal<Out, Bits<4>>,
+    pub paths: Signal<Out, Bits<4>>,
+    /// paths - 1
+    pub path_mask: Signal<Out, Bits<3>>,
+    ok_reg: DFF<Bits<8>>,
+    pipe_reg: DFF<Bits<72>>,
+    window_reg: DFF<Bits<72>>,
+    resend_reg: DFF<Bit>,
+    home_reg: DFF<Bits<3>>,
+    moves_reg: DFF<Bit>,
+    k_reg: DFF<Bits<4>>,
+    paths_reg: DFF<Bits<4>>,
+    mask_reg: DFF<Bits<3>>,
+    element: Signal<Local, PathTx>,
+    room: Signal<Local, Bit>,
+    span: Signal<Local, Bits<9>>,
+    is_ok: Signal<Local, Bits<8>>,
+    ready: Signal<Local, Bits<8>>,
+    stranded: Signal<Local, Bits<8>>,
+    all_pipe: Signal<Local, Bits<72>>,
+    all_window: Signal<Local, Bits<72>>,
+    candidates: Signal<Local, Bits<8>>,
+    path_count: Signal<Local, Bits<4>>,
+    mask: Signal<Local, Bits<3>>,
+    turn: Signal<Local, Bits<3>>,
+    found: Signal<Local, Bit>,
+    pick: Signal<Local, Bits<3>>,
+    eighth: Signal<Local, Bits<7>>,
+    wanted: Signal<Local, Bits<4>>,
+    nth: [Constant<Bits<3>>; 8],
+}
+
+impl GrantPick {
+    pub fn new() -> Self {
+        filled!(GrantPick {
+            path_tx: array_init::array_init(|_| Default::default()),
+            nth: array_init::array_init(|i| Constant::new((i as u64).to_bits()));
+            clock, fault, load, cfg, rr, npkts, ok, pipe, window, resend, home, moves, k, paths, path_mask, ok_reg, pipe_reg,
+            window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg, element, room, span, is_ok, ready,
+            stranded, all_pipe, all_window, candidates, path_count, mask, turn, found, pick, eighth, wanted,
+        })
+    }
+}
+
+impl Default for GrantPick {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Logic for GrantPick {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module grant_pick: usable paths and the path to resend on (S1)");
+        dff_setup!(
+            self, clock, ok_reg, pipe_reg, window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg
+        );
+        self.is_ok.next = 0.into();
+        self.ready.next = 0.into();
+        self.stranded.next = 0.into();
+        self.all_pipe.next = 0.into();
+        self.all_window.next = 0.into();
+        for p in 0..8 {
+            self.element.next = self.path_tx[p].val();
+            self.room.next = (self.element.val().pipe < self.element.val().window)
+                | ((self.fault.val() == 1) & (self.element.val().pipe == self.element.val().window));
+            self.span.next = self.element.val().next_ppsn.get_bits::<9>(0) - self.element.val().cum.get_bits::<9>(0);
+            self.is_ok.next = self.is_ok.val().replace_bit(
+                p,
+                self.room.val() & (self.element.val().state == 1) & !self.span.val().get_bit(8),
+            );
+            self.ready.next = self.ready.val().replace_bit(
+                p,
+                self.element.val().lost_words.any()
+                    & self.room.val()
+                    & ((self.element.val().state == 1) | (self.element.val().state == 2)),
+            );
+            self.stranded.next = self
+                .stranded
+                .val()
+                .replace_bit(p, self.element.val().lost_words.any() & (self.element.val().state == 3));
+            self.all_pipe.next = (self.all_pipe.val() >> 9) | (bit_cast::<72, 9>(self.element.val().pipe) << 63);
+            self.all_window.next = (self.all_window.val() >> 9) | (bit_cast::<72, 9>(self.element.val().window) << 63);
+        }
+        // S1: a DOWN home counts only if some path can carry its packet
+        self.candidates.next = self.ready.val();
+        if self.is_ok.val().any() {
+            self.candidates.next = self.ready.val() | self.stranded.val();
+        }
+        self.path_count.next = 1.into();
+        self.mask.next = 0.into();
+        if self.cfg.val().paths_log2 == 1 {
+            self.path_count.next = 2.into();
+            self.mask.next = 1.into();
+        }
+        if self.cfg.val().paths_log2 == 2 {
+            self.path_count.next = 4.into();
+            self.mask.next = 3.into();
+        }
+        if self.cfg.val().paths_log2 == 3 {
+            self.path_count.next = 8.into();
+            self.mask.next = 7.into();
+        }
+        self.found.next = false;
+        self.pick.next = 0.into();
+        for i in 0..8 {
+            self.turn.next = (self.rr.val() + self.nth[i].val()) & self.mask.val();
+            if self.candidates.val().get_bit(self.turn.val().index()) & !self.found.val() {
+                self.found.next = true;
+                self.pick.next = self.turn.val();
+            }
+        }
+        // S3: k = min(paths, ceil(npkts / 8)), at least 1
+        self.eighth.next = (self.npkts.val().get_bits::<7>(0) + 7) >> 3;
+        self.wanted.next = self.eighth.val().get_bits::<4>(0);
+        if self.npkts.val() > 56 {
+            self.wanted.next = 8.into();
+        }
+        if self.wanted.val() == 0 {
+            self.wanted.next = 1.into();
+        }
+        if self.wanted.val() > self.path_count.val() {
+            self.wanted.next = self.path_count.val();
+        }
+        if self.load.val() {
+            self.ok_reg.d.next = self.is_ok.val();
+            self.pipe_reg.d.next = self.all_pipe.val();
+            self.window_reg.d.next = self.all_window.val();
+            self.resend_reg.d.next = self.found.val();
+            self.home_reg.d.next = self.pick.val();
+            self.moves_reg.d.next = self.stranded.val().get_bit(self.pick.val().index());
+            self.k_reg.d.next = self.wanted.val();
+            self.paths_reg.d.next = self.path_count.val();
+            self.mask_reg.d.next = self.mask.val();
+        }
+        self.ok.next = self.ok_reg.q.val();
+        self.pipe.next = self.pipe_reg.q.val();
+        self.window.next = self.window_reg.q.val();
+        self.resend.next = self.resend_reg.q.val();
+        self.home.next = self.home_reg.q.val();
+        self.moves.next = self.moves_reg.q.val();
+        self.k.next = self.k_reg.q.val();
+        self.paths.next = self.paths_reg.q.val();
+        self.path_mask.next = self.mask_reg.q.val();
+    }
+}

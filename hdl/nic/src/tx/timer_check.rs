@@ -1,0 +1,167 @@
+//! timer_check: what a path's timer has to do now (section 8), and when to look again.
+//!
+//! In: the path's fields, stable from clock 1 of the step. Out: valid from clock 6 on: the action (0 none, 1 L3 probe, 2 L4 probe, 3 to SUSPECT,
+//! 4 to DOWN, 5 L4 while DOWN, 6 connection error, 7 port change while UP), the back-off after it, and the next deadline.
+//! Guarantees: a deadline is never later than the tick at which the timer is due if nothing else happens.
+use super::filled::filled;
+use super::rows::{ConnAck, ConnCfg, PathAck, PathTx};
+use mrnic_emit::comment;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct TimerCheck {
+    pub clock: Signal<In, Clock>,
+    pub now: Signal<In, Bits<32>>,
+    pub rto_min: Signal<In, Bits<32>>,
+    pub path: Signal<In, PathTx>,
+    pub row: Signal<In, PathAck>,
+    pub cfg: Signal<In, ConnCfg>,
+    pub conn: Signal<In, ConnAck>,
+    /// Another path of the connection is UP; from clock 3 on.
+    pub other_up: Signal<In, Bit>,
+    pub action: Signal<Out, Bits<3>>,
+    pub backoff: Signal<Out, Bits<4>>,
+    /// L4: the timeout, whatever its action.
+    pub timeout: Signal<Out, Bit>,
+    pub active: Signal<Out, Bit>,
+    /// When to look again after this step.
+    pub deadline: Signal<Out, Bits<32>>,
+    /// The tail of that path in ticks (also used after acknowledgments); from clock 3 on.
+    pub tail: Signal<Out, Bits<32>>,
+    idle: DFF<Bits<32>>,
+    base: DFF<Bits<32>>,
+    tail_reg: DFF<Bits<32>>,
+    deviation: DFF<Bits<20>>,
+    outstanding: DFF<Bit>,
+    wants: DFF<Bit>,
+    could: DFF<Bit>,
+    longer: DFF<Bits<38>>,
+    limit: DFF<Bits<32>>,
+    due_rto: DFF<Bit>,
+    due_tail: DFF<Bit>,
+    active_reg: DFF<Bit>,
+    backoff_reg: DFF<Bits<4>>,
+    over: DFF<Bit>,
+    action_reg: DFF<Bits<3>>,
+    timeout_reg: DFF<Bit>,
+    deadline_reg: DFF<Bits<32>>,
+    sum: Signal<Local, Bits<20>>,
+    healthy: Signal<Local, Bit>,
+    steps: Signal<Local, Bits<3>>,
+    more: Signal<Local, Bits<4>>,
+}
+
+impl TimerCheck {
+    pub fn new() -> Self {
+        filled!(TimerCheck {
+            ;
+            clock, now, rto_min, path, row, cfg, conn, other_up, action, backoff, timeout, active, deadline, tail, idle, base,
+            tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
+            over, action_reg, timeout_reg, deadline_reg, sum, healthy, steps, more,
+        })
+    }
+}
+
+impl Default for TimerCheck {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Logic for TimerCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module timer_check: what a path's timer has to do now (L3, L4)");
+        dff_setup!(
+            self, clock, idle, base, tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail,
+            active_reg, backoff_reg, over, action_reg, timeout_reg, deadline_reg
+        );
+        comment!("clock 1");
+        self.idle.d.next = self.now.val() - self.path.val().t_base;
+        self.outstanding.d.next = self.path.val().next_ppsn != self.path.val().cum;
+        self.sum.next = bit_cast::<20, 18>(self.path.val().srtt8 >> 3) + bit_cast::<20, 17>(self.row.val().var4);
+        self.deviation.d.next = self.sum.val();
+        // tail = max(2 sRTT, 16)
+        self.tail_reg.d.next = bit_cast::<32, 18>(self.path.val().srtt8 >> 3) << 1;
+        if self.path.val().srtt8 < 64 {
+            self.tail_reg.d.next = 16.into();
+        }
+        self.tail.next = self.tail_reg.q.val();
+        self.healthy.next = (self.path.val().state == 1)
+            & (self.row.val().backoff == 0)
+            & !self.row.val().probe_pending
+            & self.path.val().rtt_valid;
+        self.could.d.next = self.healthy.val();
+        self.wants.d.next = self.healthy.val() & self.path.val().pipe.any();
+        self.more.next = self.row.val().backoff + 1;
+        if self.row.val().backoff == 15 {
+            self.more.next = 15.into();
+        }
+        self.backoff_reg.d.next = self.more.val();
+        self.over.d.next = self.more.val() > self.cfg.val().retry_cnt;
+        comment!("clock 2: rto before the back-off");
+        self.base.d.next = bit_cast::<32, 20>(self.deviation.q.val());
+        if bit_cast::<32, 20>(self.deviation.q.val()) < self.rto_min.val() {
+            self.base.d.next = self.rto_min.val();
+        }
+        self.active_reg.d.next = self.cfg.val().open
+            & !self.conn.val().error
+            & (self.path.val().state != 0)
+            & (self.outstanding.q.val() | (self.path.val().state != 1));
+        comment!("clock 3: rto = base << min(backoff, 6), at most 2^31 - 1");
+        self.steps.next = self.row.val().backoff.get_bits::<3>(0);
+        if self.row.val().backoff > 6 {
+            self.steps.next = 6.into();
+        }
+        self.longer.d.next = bit_cast::<38, 32>(self.base.q.val()) << self.steps.val();
+        comment!("clock 4");
+        self.limit.d.next = self.longer.q.val().get_bits::<32>(0);
+        if self.longer.q.val().get_bits::<7>(31).any() {
+            self.limit.d.next = 0x7FFF_FFFF.into();
+        }
+        comment!("clock 5: what is due; a base ahead of now is not");
+        self.due_rto.d.next = (self.idle.q.val() >= self.limit.q.val()) & !self.idle.q.val().get_bit(31);
+        self.due_tail.d.next = (self.idle.q.val() >= self.tail_reg.q.val()) & !self.idle.q.val().get_bit(31);
+        comment!("clock 6");
+        self.action_reg.d.next = 0.into();
+        self.timeout_reg.d.next = false;
+        self.deadline_reg.d.next = self.path.val().t_base + self.limit.q.val();
+        if self.could.q.val() & !self.due_tail.q.val() {
+            self.deadline_reg.d.next = self.path.val().t_base + self.tail_reg.q.val();
+        } else if self.could.q.val() & !self.wants.q.val() {
+            // a resend may put packets in flight at any time, without moving t_base
+            self.deadline_reg.d.next = self.now.val() + self.tail_reg.q.val();
+        }
+        if self.active_reg.q.val() {
+            if self.due_rto.q.val() {
+                // L4
+                self.timeout_reg.d.next = true;
+                self.deadline_reg.d.next = self.now.val() + self.limit.q.val();
+                self.action_reg.d.next = 2.into();
+                if self.over.q.val() & !self.other_up.val() {
+                    self.action_reg.d.next = 6.into();
+                } else if (self.backoff_reg.q.val() >= 2) & (self.path.val().state == 1) {
+                    self.action_reg.d.next = 7.into();
+                    if self.other_up.val() {
+                        self.action_reg.d.next = 3.into();
+                    }
+                } else if (self.backoff_reg.q.val() >= 3) & (self.path.val().state == 2) & self.other_up.val() {
+                    self.action_reg.d.next = 4.into();
+                } else if self.path.val().state == 3 {
+                    self.action_reg.d.next = 5.into();
+                }
+            } else if self.wants.q.val() & self.outstanding.q.val() & self.due_tail.q.val() {
+                // L3
+                self.action_reg.d.next = 1.into();
+                self.deadline_reg.d.next = self.path.val().t_base + self.limit.q.val();
+            }
+        }
+        self.action.next = self.action_reg.q.val();
+        self.backoff.next = self.backoff_reg.q.val();
+        self.timeout.next = self.timeout_reg.q.val();
+        self.active.next = self.active_reg.q.val();
+        self.deadline.next = self.deadline_reg.q.val();
+    }
+}
