@@ -46,7 +46,7 @@ struct Collector {
 }
 
 /// The module tree of `top`.
-pub fn collect<B: Block>(top: &B, top_name: &str) -> Result<Scope, EmitError> {
+pub fn collect<B: Block + ?Sized>(top: &B, top_name: &str) -> Result<Scope, EmitError> {
     let mut collector = Collector::default();
     top.accept(top_name, &mut collector);
     if let Some(error) = collector.error {

@@ -3,6 +3,7 @@
 //! assigned on all paths and before it is read.
 use std::collections::{HashMap, HashSet};
 
+use crate::copies;
 use crate::ir::{Expr, SignalId, Stmt};
 use crate::names::{Role, Table};
 use crate::stmt::Kernel;
@@ -13,6 +14,7 @@ pub fn analyse(kernel: &mut Kernel, table: &mut Table, path: &str) -> Result<(),
     split_versions(&mut kernel.body, table);
     check(kernel, table, path)?;
     drop_dead(&mut kernel.body, table);
+    copies::inline(&mut kernel.body, table);
     Ok(())
 }
 

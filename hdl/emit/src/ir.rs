@@ -107,25 +107,32 @@ impl Expr {
 
     /// Replaces signal ids.
     pub fn rename(&mut self, f: &dyn Fn(SignalId) -> SignalId) {
-        match self {
-            Expr::Literal(_) | Expr::Label { .. } => {}
-            Expr::Signal { id, .. } | Expr::Part { id, .. } | Expr::SignExtend { id, .. } => *id = f(*id),
-            Expr::Indexed { id, index, .. } => {
+        self.rewrite(&mut |e| match e {
+            Expr::Signal { id, .. } | Expr::Part { id, .. } | Expr::SignExtend { id, .. } | Expr::Indexed { id, .. } => {
                 *id = f(*id);
-                index.rename(f);
             }
-            Expr::Unary { operand, .. } => operand.rename(f),
+            _ => {}
+        });
+    }
+
+    /// Calls `f` on this expression and everything inside, innermost first.
+    pub fn rewrite(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Expr::Literal(_) | Expr::Label { .. } | Expr::Signal { .. } | Expr::Part { .. } | Expr::SignExtend { .. } => {}
+            Expr::Indexed { index, .. } => index.rewrite(f),
+            Expr::Unary { operand, .. } => operand.rewrite(f),
             Expr::Binary { left, right, .. } => {
-                left.rename(f);
-                right.rename(f);
+                left.rewrite(f);
+                right.rewrite(f);
             }
-            Expr::ShiftBy { value, .. } | Expr::ZeroExtend { value, .. } => value.rename(f),
+            Expr::ShiftBy { value, .. } | Expr::ZeroExtend { value, .. } => value.rewrite(f),
             Expr::Shift { value, by, .. } => {
-                value.rename(f);
-                by.rename(f);
+                value.rewrite(f);
+                by.rewrite(f);
             }
-            Expr::Concat(parts) => parts.iter_mut().for_each(|part| part.rename(f)),
+            Expr::Concat(parts) => parts.iter_mut().for_each(|part| part.rewrite(f)),
         }
+        f(self);
     }
 
     pub fn reads(&self, signal: SignalId) -> bool {

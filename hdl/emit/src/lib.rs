@@ -11,6 +11,7 @@
 
 mod collect;
 mod cones;
+mod copies;
 mod error;
 mod flow;
 mod foreign;
@@ -82,7 +83,7 @@ const HEADER: &str = "\
 ";
 
 /// Emits `top` and everything below it. The block need not be connected (`connect_all` is not used).
-pub fn emit<B: Block>(top: &B, top_name: &str) -> Result<Design, EmitError> {
+pub fn emit<B: Block + ?Sized>(top: &B, top_name: &str) -> Result<Design, EmitError> {
     let bad = |reason| EmitError { module: top_name.into(), signal: top_name.into(), reason };
     let plain = top_name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !plain || !top_name.starts_with(|c: char| c.is_ascii_alphabetic()) || keywords::is_keyword(top_name) {

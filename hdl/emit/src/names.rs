@@ -141,9 +141,10 @@ impl Table {
 
     /// An unused Verilog name like `wanted`.
     pub fn fresh(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_string();
+        let wanted = if is_keyword(wanted) { format!("{wanted}_") } else { wanted.to_string() };
+        let mut name = wanted.clone();
         let mut number = 2;
-        while is_keyword(&name) || self.taken.contains(&name) {
+        while self.taken.contains(&name) {
             name = format!("{wanted}_{number}");
             number += 1;
         }

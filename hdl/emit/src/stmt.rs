@@ -107,8 +107,7 @@ impl Builder<'_> {
     }
 
     fn comment(&mut self, text: &str, out: &mut Vec<Stmt>) {
-        let text = text.replace("\\\"", "\"").replace("\\n", " ");
-        let text = text.trim().to_string();
+        let text = plain_comment(text);
         if self.kernel.name.is_none() && self.kernel.body.is_empty() && out.is_empty() && self.depth == 0 {
             if let Some((name, about)) = module_comment(&text) {
                 self.kernel.name = Some(name);
@@ -326,6 +325,13 @@ fn first_target(code: &VerilogBlock) -> Option<String> {
         VerilogStatement::Macro(block) => first_target(block),
         VerilogStatement::Comment(_) | VerilogStatement::Link(_) => None,
     })
+}
+
+/// rust-hdl hands over the tokens of the whole macro call, less the closing `")`.
+fn plain_comment(text: &str) -> String {
+    let inner = text.split_once("(\"").map_or(text, |(call, rest)| if call.contains('!') { rest } else { text });
+    let inner = inner.trim_end_matches("\")");
+    inner.replace("\\\"", "\"").replace("\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `module NAME` or `module NAME: text`.

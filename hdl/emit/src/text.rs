@@ -86,6 +86,8 @@ impl Printer<'_> {
 
     fn operand(&self, e: &Expr) -> String {
         match e {
+            // binds tighter than any binary operator and is not confused with one
+            Expr::Unary { op: UnaryOp::Not, .. } => self.expr(e),
             Expr::Unary { .. } | Expr::Binary { .. } | Expr::ShiftBy { .. } | Expr::Shift { .. } => {
                 format!("({})", self.expr(e))
             }

@@ -1,5 +1,6 @@
 //! Memories of rust_hdl_widgets, a block with its own Verilog body and a wrapped external core.
 use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::edge_ff::EdgeDFF;
 use rust_hdl_widgets::prelude::*;
 
 use super::structs::Psn;
@@ -181,5 +182,34 @@ impl Logic for External {
         self.second.x.next = !self.z.val();
         self.n.next = self.first.n.val();
         self.m.next = self.second.n.val();
+    }
+}
+
+/// Register with a power-up value of its own.
+#[derive(LogicBlock)]
+pub struct EdgeHold {
+    pub clock: Signal<In, Clock>,
+    pub x: Signal<In, Bits<8>>,
+    pub y: Signal<Out, Bits<8>>,
+    r: EdgeDFF<Bits<8>>,
+}
+
+impl Default for EdgeHold {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            x: Default::default(),
+            y: Default::default(),
+            r: EdgeDFF::new(0xa5.into()),
+        }
+    }
+}
+
+impl Logic for EdgeHold {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.r.clk.next = self.clock.val();
+        self.r.d.next = self.x.val();
+        self.y.next = self.r.q.val();
     }
 }
