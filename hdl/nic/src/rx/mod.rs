@@ -4,4 +4,7 @@ pub mod key_check;
 pub mod message_tracker;
 pub mod path_tracker;
 pub mod rate_hint;
+pub mod rx_config;
+pub mod rx_core;
+pub mod rx_rows;
 pub mod rx_timers;

@@ -41,7 +41,7 @@ pub struct PathTracker {
     pub reset: Signal<In, Bit>,
     /// Fault 2: the advance passes one missing PPSN.
     pub fault: Signal<In, Bits<5>>,
-    /// Reads the row; `class` and `in_order` are valid from the third clock on, `cum` and `high` from the second.
+    /// Reads the row; `verdict` and `in_order` are valid from the third clock on, `cum` and `high` from the second.
     pub start: Signal<In, Bit>,
     /// With `start`, `clear`: conn * 8 + path.
     pub row: Signal<In, Bits<24>>,
@@ -54,7 +54,7 @@ pub struct PathTracker {
     /// Opens the path: one clock.
     pub clear: Signal<In, Bit>,
     pub busy: Signal<Out, Bit>,
-    pub class: Signal<Out, Bits<2>>,
+    pub verdict: Signal<Out, Bits<2>>,
     /// PPSN = high + 1: no gap opened or filled (R8).
     pub in_order: Signal<Out, Bit>,
     pub cum: Signal<Out, Bits<24>>,
@@ -111,7 +111,7 @@ impl PathTracker {
             part: array_init::array_init(|_| Default::default()),
             ones: Constant::new(u64::MAX.to_bits()),
             last_row: Constant::new((depth as u64 - 1).to_bits());
-            clock, reset, fault, start, row, ppsn, take, gather, clear, busy, class, in_order, cum, high, sav, init_done,
+            clock, reset, fault, start, row, ppsn, take, gather, clear, busy, verdict, in_order, cum, high, sav, init_done,
             state, walk, at, number, cum_r, high_r, offset, gap, seen, below, filled_word, all_ones, hole, hole_bit, turn,
             start_word, start_bit, selected, next_word, low_mask, sum, choice, following, first, base, moved, wide, lane,
             write, write_at,
@@ -137,11 +137,11 @@ impl Logic for PathTracker {
         }
 
         comment!("R2: class of the packet, from registers");
-        self.class.next = 0.into();
+        self.verdict.next = 0.into();
         if self.offset.q.val().get_bit(23) | ((self.offset.q.val().get_bits::<15>(8) == 0) & self.seen.q.val()) {
-            self.class.next = 1.into();
+            self.verdict.next = 1.into();
         } else if self.offset.q.val().get_bits::<15>(8) != 0 {
-            self.class.next = 2.into();
+            self.verdict.next = 2.into();
         }
         self.in_order.next = self.gap.q.val() == 1;
         self.cum.next = self.cum_r.q.val();
