@@ -100,7 +100,8 @@ pub struct AckBuilder {
     arriving: Signal<Local, AckDesc>,
     desc: Signal<Local, AckDesc>,
     vector: Signal<Local, Bits<256>>,
-    mirrored: Signal<Local, Bits<64>>,
+    mirrored: Signal<Local, Bits<256>>,
+    word: Signal<Local, Bits<64>>,
     front4: Signal<Local, Ipv4Front>,
     front6: Signal<Local, Ipv6Front>,
     back: Signal<Local, AckBack>,
@@ -179,6 +180,7 @@ impl AckBuilder {
             desc: Default::default(),
             vector: Default::default(),
             mirrored: Default::default(),
+            word: Default::default(),
             front4: Default::default(),
             front6: Default::default(),
             back: Default::default(),
@@ -286,17 +288,15 @@ impl Logic for AckBuilder {
             }
         }
         comment!("bit i of the vector is packet cum + 1 + i; as a big-endian number it needs no rearrangement (fault 9 mirrors its words)");
-        self.vector.next = self.desc.val().sav;
+        self.mirrored.next = 0.into();
         for k in 0..4 {
             self.reversed[k].x.next = self.desc.val().sav.get_bits::<64>(k * 64);
+            self.word.next = self.reversed[k].y.val();
+            self.mirrored.next = self.mirrored.val() | (bit_cast::<256, 64>(self.word.val()) << self.word_shift[k].val());
         }
+        self.vector.next = self.desc.val().sav;
         if self.fault.val() == 9 {
-            self.vector.next = 0.into();
-            for k in 0..4 {
-                self.mirrored.next = self.reversed[k].y.val();
-                self.vector.next =
-                    self.vector.val() | (bit_cast::<256, 64>(self.mirrored.val()) << self.word_shift[k].val());
-            }
+            self.vector.next = self.mirrored.val();
         }
         comment!("the header, of which the layout's template fills what does not change");
         self.front4.next = self.front4_sent.val();

@@ -1,0 +1,160 @@
+//! The whole way from descriptors to frames: byte for byte what `mrnic_wire` emits, at every width, and its speed.
+mod egress_bench;
+
+use egress_bench::*;
+use rand::{rngs::SmallRng, Rng, SeedableRng};
+
+const QPS: u64 = 4;
+
+fn sizes(mtu: u64) -> Vec<u64> {
+    let mut sizes: Vec<u64> = (0..=9).chain(60..=68).chain([127, 128, 129, 255]).collect();
+    sizes.extend([mtu - 1, mtu, mtu - 61, mtu - 82 % 64]);
+    sizes.retain(|s| *s <= mtu);
+    sizes
+}
+
+/// Opens connections of both IP versions and one message for each (QP, MSN).
+fn prepared(width: usize, fifos: &str, seed: u64) -> (Bench, Vec<Conn>, SmallRng) {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let mut bench = Bench::new(config(width, fifos), seed);
+    let conns: Vec<Conn> = (0..4).map(|k| random_conn(&mut rng, k % 2 == 1)).collect();
+    for (k, conn) in conns.iter().enumerate() {
+        bench.open(k as u64, *conn);
+        for path in 0..8 {
+            bench.set_path(k as u64, path, rng.random());
+        }
+    }
+    for qp in 0..QPS {
+        for msn in 0..4 {
+            let message = Message {
+                laddr: if msn == 3 { u64::MAX - 5000 } else { rng.random() },
+                raddr: rng.random(),
+                rkey: rng.random(),
+                length: rng.random(),
+                peer_qpn: rng.random_range(0..1 << 24),
+            };
+            bench.write_message(qp, msn, message);
+        }
+    }
+    (bench, conns, rng)
+}
+
+fn random_desc(rng: &mut SmallRng, conns: &[Conn], kind: u64, bytes: u64) -> Desc {
+    let conn = rng.random_range(0..conns.len());
+    Desc {
+        kind,
+        conn: conn as u64,
+        home: rng.random_range(0..8),
+        via: rng.random_range(0..8),
+        ppsn: if rng.random_bool(0.1) { 0xFF_FFFF } else { rng.random_range(0..1 << 24) },
+        rtx: rng.random(),
+        moved: rng.random(),
+        ack_req: rng.random(),
+        qp: rng.random_range(0..QPS),
+        msn: rng.random_range(0..4),
+        index: rng.random_range(0..1 << (31 - conns[conn].mtu_log2)),
+        bytes: bytes.min(1 << conns[conn].mtu_log2),
+        first: rng.random(),
+        last: rng.random(),
+        ts: rng.random(),
+        port: rng.random(),
+    }
+}
+
+fn frames_are_those_of_the_codec(width: usize, fifos: &str, seed: u64) {
+    let (mut bench, conns, mut rng) = prepared(width, fifos, seed);
+    let mut descs = Vec::new();
+    for conn in &conns {
+        for size in sizes(1 << conn.mtu_log2) {
+            descs.push(random_desc(&mut rng, &conns, KIND_DATA, size));
+            if rng.random_bool(0.3) {
+                let bytes = rng.random_range(0..4096);
+                let kind = if rng.random() { KIND_NOP } else { KIND_PROBE };
+                descs.push(random_desc(&mut rng, &conns, kind, bytes));
+            }
+        }
+    }
+    let acks: Vec<AckDesc> = (0..descs.len()).map(|k| random_ack(&mut rng, k as u64 % 4)).collect();
+    let paces = [
+        Pace::FULL,
+        Pace { desc: 0.5, ack: 0.1, dma_desc: 0.5, dma_data: 0.7, mac: 0.6 },
+        Pace { mac: 0.2, ..Pace::FULL },
+        Pace { dma_desc: 0.05, dma_data: 0.3, ..Pace::FULL },
+    ];
+    for pace in paces {
+        bench.check(&descs, &acks, pace);
+    }
+    // Each alone.
+    bench.check(&descs, &[], Pace::FULL);
+    bench.check(&[], &acks, Pace::FULL);
+}
+
+#[test]
+fn frames_64() {
+    frames_are_those_of_the_codec(64, "sim", 1);
+}
+
+#[test]
+fn frames_128() {
+    frames_are_those_of_the_codec(128, "sim", 2);
+}
+
+#[test]
+fn frames_512() {
+    frames_are_those_of_the_codec(512, "bench512", 3);
+}
+
+#[test]
+fn frames_with_the_smallest_fifos() {
+    frames_are_those_of_the_codec(128, "sim_min", 4);
+}
+
+/// Frames of one size at full speed: beats and cycles of `count` of them.
+fn speed(width: usize, bytes: u64, ipv6: bool, count: u64) -> (u64, u64) {
+    let mut bench = Bench::new(config(width, "bench512"), 9);
+    let conn = Conn { mtu_log2: 12, ..random_conn(&mut SmallRng::seed_from_u64(9), ipv6) };
+    bench.open(0, conn);
+    let message = Message { laddr: 0x1000, raddr: 0x2000, rkey: 1, length: 1 << 30, peer_qpn: 7 };
+    bench.write_message(0, 0, message);
+    let desc = |index| Desc {
+        kind: KIND_DATA,
+        conn: 0,
+        home: 0,
+        via: 0,
+        ppsn: index as u32,
+        rtx: false,
+        moved: false,
+        ack_req: false,
+        qp: 0,
+        msn: 0,
+        index,
+        bytes,
+        first: false,
+        last: false,
+        ts: 0,
+        port: 0xC000,
+    };
+    let descs: Vec<Desc> = (0..count).map(desc).collect();
+    let cycles = bench.check(&descs, &[], Pace::FULL);
+    let frame_bytes = bench.expected_packet(&descs[0]).len() as u64;
+    let beats = frame_bytes.div_ceil(width as u64 / 8) * count;
+    println!("width {width}, payload {bytes}, ipv6 {ipv6}: {count} frames, {beats} beats, {cycles} cycles");
+    (beats, cycles)
+}
+
+#[test]
+fn no_more_than_two_idle_cycles_a_full_packet() {
+    for width in [64, 128, 512] {
+        for ipv6 in [false, true] {
+            let (beats, cycles) = speed(width, 4096, ipv6, 40);
+            assert!(cycles <= beats + 2 * 40, "width {width}: {cycles} cycles for {beats} beats");
+        }
+    }
+}
+
+#[test]
+fn a_small_write_takes_at_most_eight_cycles_at_512_bits() {
+    let count = 200;
+    let (_, cycles) = speed(512, 64, false, count);
+    assert!(cycles <= 8 * count, "{cycles} cycles for {count} frames");
+}
