@@ -109,13 +109,7 @@ pub fn split(
     Ok(cones)
 }
 
-fn collect_writes(
-    body: &[Stmt],
-    conditions: &[(SignalId, usize)],
-    table: &Table,
-    at: &mut usize,
-    writes: &mut Vec<Write>,
-) {
+fn collect_writes(body: &[Stmt], conditions: &[(SignalId, usize)], table: &Table, at: &mut usize, writes: &mut Vec<Write>) {
     for stmt in body {
         *at += 1;
         let here = *at;
@@ -263,10 +257,11 @@ fn slice(body: &[Stmt], wanted: &HashSet<SignalId>, printed: &mut HashSet<usize>
                 then: slice(then, wanted, printed),
                 otherwise: slice(otherwise, wanted, printed),
             },
-            Stmt::Case { test, arms, default } => Stmt::Case {
+            Stmt::Case { test, arms, default, last } => Stmt::Case {
                 test: test.clone(),
-                arms: arms.iter().map(|(labels, arm)| (labels.clone(), slice(arm, wanted, printed))).collect(),
+                arms: arms.iter().map(|(label, arm)| (label.clone(), slice(arm, wanted, printed))).collect(),
                 default: slice(default, wanted, printed),
+                last: last.clone(),
             },
             stmt => stmt.clone(),
         });

@@ -252,10 +252,6 @@ fn collect_uses(body: &[Stmt], conditions: &[SignalId], uses: &mut HashMap<Signa
         if let Stmt::Assign { target, .. } = stmt {
             uses.entry(*target).or_default().extend(&read);
         }
-        if let Stmt::Case { arms, .. } = stmt {
-            let labels = arms.iter().flat_map(|(labels, _)| labels);
-            labels.for_each(|label| label.for_each_read(&mut |id, _, _| read.push(id)));
-        }
         read.sort_unstable();
         read.dedup();
         stmt.branches().iter().for_each(|branch| collect_uses(branch, &read, uses));

@@ -62,6 +62,7 @@ fn around(scope: &Scope, output: &dyn Fn(&str) -> &'static str, words: &[&str]) 
 }
 
 fn indent(text: &str) -> String {
-    let lines = text.lines().map(|line| if line.trim().is_empty() { String::new() } else { format!("    {}", line.trim_end()) });
+    let lines =
+        text.lines().map(|line| if line.trim().is_empty() { String::new() } else { format!("    {}", line.trim_end()) });
     lines.collect::<Vec<_>>().join("\n")
 }

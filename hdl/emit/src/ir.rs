@@ -36,21 +36,62 @@ pub enum UnaryOp {
 pub enum Expr {
     Literal(Value),
     /// Enum variant, printed as a localparam.
-    Label { name: String, value: Value },
-    Signal { id: SignalId, width: usize },
+    Label {
+        name: String,
+        value: Value,
+    },
+    Signal {
+        id: SignalId,
+        width: usize,
+    },
     /// Constant part of a signal, narrower than it.
-    Part { id: SignalId, low: usize, width: usize },
+    Part {
+        id: SignalId,
+        low: usize,
+        width: usize,
+    },
     /// Part of a signal at a computed place; the index is as wide as Verilog wants it.
-    Indexed { id: SignalId, index: Box<Expr>, width: usize },
-    Unary { op: UnaryOp, operand: Box<Expr>, width: usize },
+    Indexed {
+        id: SignalId,
+        index: Box<Expr>,
+        width: usize,
+    },
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+        width: usize,
+    },
     /// Operands of equal width; comparisons are one bit wide, the others as wide as the operands.
-    Binary { op: BinaryOp, left: Box<Expr>, right: Box<Expr>, signed: bool, width: usize },
+    Binary {
+        op: BinaryOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+        signed: bool,
+        width: usize,
+    },
     /// Logical shift by a constant.
-    ShiftBy { left: bool, value: Box<Expr>, by: usize, width: usize },
+    ShiftBy {
+        left: bool,
+        value: Box<Expr>,
+        by: usize,
+        width: usize,
+    },
     /// Logical shift by a signal.
-    Shift { left: bool, value: Box<Expr>, by: Box<Expr>, width: usize },
-    ZeroExtend { value: Box<Expr>, width: usize },
-    SignExtend { id: SignalId, from: usize, width: usize },
+    Shift {
+        left: bool,
+        value: Box<Expr>,
+        by: Box<Expr>,
+        width: usize,
+    },
+    ZeroExtend {
+        value: Box<Expr>,
+        width: usize,
+    },
+    SignExtend {
+        id: SignalId,
+        from: usize,
+        width: usize,
+    },
     /// Most significant part first.
     Concat(Vec<Expr>),
 }
@@ -147,9 +188,24 @@ impl Expr {
 pub enum Stmt {
     /// Index into the kernel's comments.
     Comment(usize),
-    Assign { target: SignalId, low: usize, width: usize, value: Expr },
-    If { condition: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
-    Case { test: Expr, arms: Vec<(Vec<Expr>, Vec<Stmt>)>, default: Vec<Stmt> },
+    Assign {
+        target: SignalId,
+        low: usize,
+        width: usize,
+        value: Expr,
+    },
+    If {
+        condition: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    /// `last` is the label of the arm that became the default because the arms cover everything.
+    Case {
+        test: Expr,
+        arms: Vec<(Expr, Vec<Stmt>)>,
+        default: Vec<Stmt>,
+        last: Option<Expr>,
+    },
 }
 
 impl Stmt {

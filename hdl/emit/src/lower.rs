@@ -99,7 +99,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn binary(&mut self, left: &VerilogExpression, op: &VerilogOp, right: &VerilogExpression, want: Option<usize>) -> Result<Expr> {
+    fn binary(
+        &mut self,
+        left: &VerilogExpression,
+        op: &VerilogOp,
+        right: &VerilogExpression,
+        want: Option<usize>,
+    ) -> Result<Expr> {
         if let Some(outcome) = self.compare_numbers(left, op, right)? {
             return Ok(Expr::Literal(Value::bit(outcome)));
         }
@@ -214,7 +220,13 @@ impl Lowering<'_> {
         self.part_or_zero(shifted, 0, width)
     }
 
-    fn replace_bit(&mut self, x: &VerilogExpression, index: &VerilogExpression, bit: &VerilogExpression, want: Option<usize>) -> Result<Expr> {
+    fn replace_bit(
+        &mut self,
+        x: &VerilogExpression,
+        index: &VerilogExpression,
+        bit: &VerilogExpression,
+        want: Option<usize>,
+    ) -> Result<Expr> {
         let natural = self.width_of(x)?.or(want);
         let base = self.expr(x, natural)?;
         let width = base.width();

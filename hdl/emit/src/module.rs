@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::collect::Scope;
 use crate::cones::{split, Cone};
-use crate::foreign;
 use crate::flow::analyse;
+use crate::foreign;
 use crate::ir::{Expr, SignalId, Stmt};
 use crate::names::{flatten, type_width, Role, Table};
 use crate::registers::{register_of, Register};
@@ -204,7 +204,11 @@ impl<'a> Assembly<'a> {
                 }
                 Role::KidOutput(kid) if self.registers.contains_key(kid) => "reg",
                 Role::KidInput(_) | Role::KidOutput(_) | Role::Local | Role::Term | Role::Earlier if used => {
-                    if processes.contains(&id) { "reg" } else { "wire" }
+                    if processes.contains(&id) {
+                        "reg"
+                    } else {
+                        "wire"
+                    }
                 }
                 _ => continue,
             };
@@ -226,7 +230,8 @@ impl<'a> Assembly<'a> {
                 processes.extend(targets);
                 let mut reads = HashSet::new();
                 reads_of(body, &mut reads);
-                let constant = reads.iter().all(|id| matches!(self.table.signals[*id].role, Role::Constant(_)) || targets.contains(id));
+                let constant =
+                    reads.iter().all(|id| matches!(self.table.signals[*id].role, Role::Constant(_)) || targets.contains(id));
                 // nothing would ever start a process that reads nothing
                 out.push(format!("    {} begin", if constant { "initial" } else { "always @*" }));
                 printer.defaults(targets, body, 2, out);
@@ -236,7 +241,14 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn instance(&self, number: usize, kid: &Scope, printer: &Printer, file: &mut File, out: &mut Vec<String>) -> Result<(), EmitError> {
+    fn instance(
+        &self,
+        number: usize,
+        kid: &Scope,
+        printer: &Printer,
+        file: &mut File,
+        out: &mut Vec<String>,
+    ) -> Result<(), EmitError> {
         let base = kid.name.split('$').next().unwrap_or(&kid.name);
         let kind = emit_scope(kid, &format!("{}_{base}", self.path), file, false)?;
         let ports = self.table.signals.iter().enumerate().filter_map(|(id, signal)| {

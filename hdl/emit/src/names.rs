@@ -58,8 +58,16 @@ pub struct Label {
 /// What a name in a kernel stands for.
 #[derive(Debug, PartialEq)]
 pub enum Named {
-    Signal { id: SignalId, low: usize, width: usize, signed: bool },
-    Label { name: String, value: Value },
+    Signal {
+        id: SignalId,
+        low: usize,
+        width: usize,
+        signed: bool,
+    },
+    Label {
+        name: String,
+        value: Value,
+    },
     /// Loop variable.
     Number(i128),
 }

@@ -1,8 +1,7 @@
 //! Statements: unrolls loops, turns `link`/`join` into assignments, decides branches known at generation, and collects
 //! the clock connections. Out comes the [`Kernel`] of one module.
 use rust_hdl_core::ast::{
-    VerilogBlock, VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogLink, VerilogMatch,
-    VerilogStatement,
+    VerilogBlock, VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogLink, VerilogMatch, VerilogStatement,
 };
 use std::collections::{BTreeMap, HashSet};
 
@@ -164,7 +163,13 @@ impl Builder<'_> {
         self.assign(name, place, value, out)
     }
 
-    fn assign(&mut self, name: &str, place: (SignalId, usize, usize), value: &VerilogExpression, out: &mut Vec<Stmt>) -> Emit<()> {
+    fn assign(
+        &mut self,
+        name: &str,
+        place: (SignalId, usize, usize),
+        value: &VerilogExpression,
+        out: &mut Vec<Stmt>,
+    ) -> Emit<()> {
         if self.linked.contains(&place.0) {
             return self.fail(name, Reason::TwoDrivers("it is linked or joined and also assigned".into()));
         }
@@ -172,7 +177,13 @@ impl Builder<'_> {
         self.drive(name, place, value, out)
     }
 
-    fn drive(&mut self, name: &str, place: (SignalId, usize, usize), value: &VerilogExpression, out: &mut Vec<Stmt>) -> Emit<()> {
+    fn drive(
+        &mut self,
+        name: &str,
+        place: (SignalId, usize, usize),
+        value: &VerilogExpression,
+        out: &mut Vec<Stmt>,
+    ) -> Emit<()> {
         let (target, low, width) = place;
         if self.lowering.table.signals[target].is_clock() {
             return self.clock(name, target, value);
@@ -227,7 +238,13 @@ impl Builder<'_> {
     }
 
     /// Lowers a condition; its terms go to `out`. Errors name the first signal assigned under the condition.
-    fn condition(&mut self, e: &VerilogExpression, want: Option<usize>, inner: &VerilogBlock, out: &mut Vec<Stmt>) -> Emit<Expr> {
+    fn condition(
+        &mut self,
+        e: &VerilogExpression,
+        want: Option<usize>,
+        inner: &VerilogBlock,
+        out: &mut Vec<Stmt>,
+    ) -> Emit<Expr> {
         let about = first_target(inner).unwrap_or_else(|| "condition".into());
         self.lowering.hint = format!("{}_condition", flatten(about.split(['[', '$']).next().unwrap_or("branch")));
         let condition = self.lowering.expr(e, want);
@@ -265,7 +282,8 @@ impl Builder<'_> {
         let about = inner.and_then(first_target).unwrap_or_else(|| "match".into());
         let test = self.condition(&m.test, None, inner.unwrap_or(&vec![]), out)?;
         let width = test.width();
-        let mut arms: Vec<(Vec<Expr>, Vec<Stmt>)> = vec![];
+        let mut arms: Vec<(Expr, Vec<Stmt>)> = vec![];
+        let mut covering = None;
         let mut default = vec![];
         // Rust guarantees that the arms cover everything, so the last one can stand for all that remains.
         let last = m.cases.len().saturating_sub(1);
@@ -277,14 +295,15 @@ impl Builder<'_> {
             }
             let label = self.label(&case.condition, width);
             let label = self.at(&about, label)?;
-            let repeated = arms.iter().any(|(labels, _)| labels.iter().any(|l| l.value() == label.value()));
+            let repeated = arms.iter().any(|(known, _)| known.value() == label.value());
             if number == last {
                 default = block;
+                covering = Some(label);
             } else if !repeated {
-                arms.push((vec![label], block));
+                arms.push((label, block));
             }
         }
-        out.push(Stmt::Case { test, arms, default });
+        out.push(Stmt::Case { test, arms, default, last: covering });
         Ok(())
     }
 
@@ -342,17 +361,16 @@ pub fn module_comment(text: &str) -> Option<(String, Option<String>)> {
         None => (rest, None),
     };
     let name = name.trim();
-    let valid = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let valid =
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     valid.then(|| (name.to_string(), about))
 }
 
 /// A Rust integer literal: `0x1f`, `0b101`, `12_u64`.
 fn parse_number(text: &str) -> Option<u128> {
     let text = text.replace('_', "");
-    let text = ["u8", "u16", "u32", "u64", "u128", "usize"]
-        .iter()
-        .find_map(|suffix| text.strip_suffix(suffix))
-        .unwrap_or(&text);
+    let text =
+        ["u8", "u16", "u32", "u64", "u128", "usize"].iter().find_map(|suffix| text.strip_suffix(suffix)).unwrap_or(&text);
     match text.get(..2) {
         Some("0x") => u128::from_str_radix(&text[2..], 16).ok(),
         Some("0b") => u128::from_str_radix(&text[2..], 2).ok(),

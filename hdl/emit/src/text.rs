@@ -123,7 +123,10 @@ impl Printer<'_> {
                 }
                 out.push(format!("{pad}end"));
             }
-            Stmt::Case { test, arms, default } => self.case(test, arms, default, indent, out),
+            Stmt::Case { test, arms, default, last } => {
+                let covers = last.as_ref().map_or(String::new(), |label| format!(" // {}", self.expr(label)));
+                self.case(test, arms, default, &covers, indent, out);
+            }
         }
     }
 
@@ -144,24 +147,31 @@ impl Printer<'_> {
         }
     }
 
-    fn case(&self, test: &Expr, arms: &[(Vec<Expr>, Vec<Stmt>)], default: &[Stmt], indent: usize, out: &mut Vec<String>) {
+    fn case(
+        &self,
+        test: &Expr,
+        arms: &[(Expr, Vec<Stmt>)],
+        default: &[Stmt],
+        covers: &str,
+        indent: usize,
+        out: &mut Vec<String>,
+    ) {
         let pad = "    ".repeat(indent);
         let keep_empty = !does_nothing(default);
         out.push(format!("{pad}case ({})", self.expr(test)));
         let pad = "    ".repeat(indent + 1);
-        for (labels, arm) in arms {
-            let labels: Vec<_> = labels.iter().map(|label| self.expr(label)).collect();
-            let labels = labels.join(", ");
+        for (label, arm) in arms {
+            let label = self.expr(label);
             if !does_nothing(arm) {
-                out.push(format!("{pad}{labels}: begin"));
+                out.push(format!("{pad}{label}: begin"));
                 self.block(arm, indent + 2, out);
                 out.push(format!("{pad}end"));
             } else if keep_empty {
-                out.push(format!("{pad}{labels}: ;"));
+                out.push(format!("{pad}{label}: ;"));
             }
         }
         if keep_empty {
-            out.push(format!("{pad}default: begin"));
+            out.push(format!("{pad}default: begin{covers}"));
             self.block(default, indent + 2, out);
             out.push(format!("{pad}end"));
         } else {
@@ -175,9 +185,9 @@ impl Printer<'_> {
     pub fn defaults(&self, targets: &[SignalId], body: &[Stmt], indent: usize, out: &mut Vec<String>) {
         for target in targets {
             let signal = &self.table.signals[*target];
-            let always = body.iter().any(|stmt| {
-                matches!(stmt, Stmt::Assign { target: t, low: 0, width, .. } if t == target && *width == signal.width)
-            });
+            let always = body.iter().any(
+                |stmt| matches!(stmt, Stmt::Assign { target: t, low: 0, width, .. } if t == target && *width == signal.width),
+            );
             if matches!(signal.role, Role::Term | Role::Earlier) && !always {
                 let zero = Value::zero(signal.width).verilog();
                 out.push(format!("{}{} = {zero};", "    ".repeat(indent), signal.verilog));

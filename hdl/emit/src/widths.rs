@@ -41,9 +41,7 @@ impl Lowering<'_> {
             VerilogExpression::Cast(_, width) => Ok(Some(*width)),
             // rust-hdl drops the target width of signed_bit_cast: it comes from the context
             VerilogExpression::Signed(x) if self.is_signed(x)? => Ok(None),
-            VerilogExpression::Signed(x) | VerilogExpression::Unsigned(x) | VerilogExpression::Paren(x) => {
-                self.width_of(x)
-            }
+            VerilogExpression::Signed(x) | VerilogExpression::Unsigned(x) | VerilogExpression::Paren(x) => self.width_of(x),
             VerilogExpression::Unary(VerilogOpUnary::Not | VerilogOpUnary::Neg, x) => self.width_of(x),
             VerilogExpression::Unary(..) | VerilogExpression::Index(..) => Ok(Some(1)),
             VerilogExpression::Slice(_, width, _) => Ok(Some(*width)),
@@ -116,7 +114,12 @@ impl Lowering<'_> {
     }
 
     /// Outcome of a comparison of two numbers known at generation, such as `k == 0` in a loop.
-    pub fn compare_numbers(&self, left: &VerilogExpression, op: &VerilogOp, right: &VerilogExpression) -> Result<Option<bool>, Reason> {
+    pub fn compare_numbers(
+        &self,
+        left: &VerilogExpression,
+        op: &VerilogOp,
+        right: &VerilogExpression,
+    ) -> Result<Option<bool>, Reason> {
         let (Some(l), Some(r)) = (self.number(left)?, self.number(right)?) else { return Ok(None) };
         Ok(Some(match op {
             VerilogOp::Eq => l == r,

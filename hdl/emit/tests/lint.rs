@@ -25,5 +25,6 @@ lint_clean! {
     external: memory::External::default();
     skid: streams::Skid::<structs::Header>::default();
     pipe: streams::Pipe::<3>::default();
+    framer: streams::Framer::default();
     traps: traps::Traps::default();
 }

@@ -4,8 +4,8 @@ mod blocks;
 
 use blocks::*;
 use mrnic_difftest::{difftest, Difftest};
-use mrnic_emit::emit;
 use mrnic_difftest::{drive_enum, drive_struct};
+use mrnic_emit::emit;
 use rust_hdl_core::prelude::*;
 use structs::{CounterConfig, Header, Kind, Psn};
 
@@ -41,13 +41,13 @@ fn traps_of_the_stock_generator() {
 
 #[test]
 fn operators() {
-    let test = difftest!(structs::Operators::default(), clock: none, inputs: { a, b, w, f, sa, sb })
-        .cycles(1500)
-        .stimulus(|_, cycle, inputs| {
+    let test = difftest!(structs::Operators::default(), clock: none, inputs: { a, b, w, f, sa, sb }).cycles(1500).stimulus(
+        |_, cycle, inputs| {
             if cycle % 50 == 0 {
                 inputs.set("w", 0xFEDC_BA98_7654u64);
             }
-        });
+        },
+    );
     same(test, "operators", &["ge_zero", "sign_literal"]);
 }
 
@@ -78,9 +78,8 @@ fn arrays_loops_and_scratch_signals() {
 
 #[test]
 fn state_machine() {
-    let test = difftest!(fsm::Fsm::default(), clock: clock, inputs: { reset, opcode, valid })
-        .cycles(1500)
-        .limit("opcode", 0..=11);
+    let test =
+        difftest!(fsm::Fsm::default(), clock: clock, inputs: { reset, opcode, valid }).cycles(1500).limit("opcode", 0..=11);
     same(test, "fsm", &[]);
 }
 
@@ -105,4 +104,11 @@ fn interfaces_wired_linked_and_joined() {
     });
     let test = test.cycles(1500).source("i_valid", "i_ready", &["i_data"]).sink("o_ready");
     same(test, "pipe", &[]);
+}
+
+#[test]
+fn framer() {
+    let test = difftest!(streams::Framer::default(), clock: clock, inputs: { reset, i.data, i.valid, o.ready });
+    let test = test.cycles(1500).source("i_valid", "i_ready", &["i_data"]).sink("o_ready");
+    same(test, "framer", &[]);
 }

@@ -196,12 +196,7 @@ pub struct EdgeHold {
 
 impl Default for EdgeHold {
     fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            x: Default::default(),
-            y: Default::default(),
-            r: EdgeDFF::new(0xa5.into()),
-        }
+        Self { clock: Default::default(), x: Default::default(), y: Default::default(), r: EdgeDFF::new(0xa5.into()) }
     }
 }
 

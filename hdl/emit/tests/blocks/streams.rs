@@ -113,3 +113,67 @@ impl<const N: usize> Logic for Pipe<N> {
         }
     }
 }
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum FrameState {
+    Header,
+    Payload,
+}
+
+/// Puts a counted header byte in front of every frame of four bytes.
+#[derive(LogicBlock, Default)]
+pub struct Framer {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub i: StreamRx<Bits<8>>,
+    pub o: StreamTx<Bits<8>>,
+    pub frames: Signal<Out, Bits<8>>,
+    input: Skid<Bits<8>>,
+    output: Skid<Bits<8>>,
+    state: DFF<FrameState>,
+    left: DFF<Bits<2>>,
+    number: DFF<Bits<8>>,
+    moves: Signal<Local, Bit>,
+}
+
+impl Logic for Framer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, left, number);
+        clock!(self, clock, input, output);
+        self.input.reset.next = self.reset.val();
+        self.output.reset.next = self.reset.val();
+        StreamRx::<Bits<8>>::link(&mut self.i, &mut self.input.i);
+        StreamTx::<Bits<8>>::link(&mut self.o, &mut self.output.o);
+        self.frames.next = self.number.q.val();
+        comment!("a byte moves when both ends agree; the header byte needs no input");
+        self.output.i.valid.next = self.input.o.valid.val();
+        self.moves.next = self.input.o.valid.val() & self.output.i.ready.val();
+        self.input.o.ready.next = false;
+        self.output.i.data.next = self.input.o.data.val();
+        match self.state.q.val() {
+            FrameState::Header => {
+                comment!("the header waits for the first byte");
+                self.output.i.data.next = self.number.q.val();
+                if self.moves.val() {
+                    self.state.d.next = FrameState::Payload;
+                    self.left.d.next = 3.into();
+                }
+            }
+            FrameState::Payload => {
+                self.input.o.ready.next = self.output.i.ready.val();
+                if self.moves.val() {
+                    self.left.d.next = self.left.q.val() - 1;
+                    if self.left.q.val() == 0 {
+                        self.state.d.next = FrameState::Header;
+                        self.number.d.next = self.number.q.val() + 1;
+                    }
+                }
+            }
+        }
+        if self.reset.val() {
+            self.state.d.next = FrameState::Header;
+            self.number.d.next = 0.into();
+        }
+    }
+}
