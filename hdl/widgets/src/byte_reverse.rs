@@ -11,7 +11,7 @@ pub struct ByteReverse<const N: usize> {
 
 impl<const N: usize> ByteReverse<N> {
     const BYTES: usize = {
-        assert!(N % 8 == 0, "ByteReverse works on whole bytes");
+        assert!(N.is_multiple_of(8), "ByteReverse works on whole bytes");
         N / 8
     };
 }

@@ -2,7 +2,6 @@
 //! Depths are build parameters given to `new()`, widths are the data type.
 //! Every block here is compared with its Verilog cycle by cycle in `tests/`.
 
-
 mod bit_reverse;
 mod bit_search;
 mod byte_reverse;
