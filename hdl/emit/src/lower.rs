@@ -3,12 +3,14 @@
 use rust_hdl_core::ast::{VerilogExpression, VerilogOp, VerilogOpUnary};
 use rust_hdl_core::bits::clog2;
 use rust_hdl_core::type_descriptor::{TypeDescriptor, TypeKind};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use crate::ir::{BinaryOp, Expr, SignalId, Stmt, UnaryOp};
 use crate::names::{Loops, Named, Role, Table};
 use crate::select::{binary, part, resize, shift_by, unary};
 use crate::value::Value;
-use crate::widths::{is_comparison, literal, Number};
+use crate::widths::{is_comparison, literal, Facts, Number};
 use crate::Reason;
 
 type Result<T> = std::result::Result<T, Reason>;
@@ -17,13 +19,25 @@ type Result<T> = std::result::Result<T, Reason>;
 pub struct Lowering<'a> {
     pub table: &'a mut Table,
     pub loops: Loops,
+    /// Facts about the expressions of the current statement, by address.
+    pub known: RefCell<HashMap<usize, Facts>>,
     /// Assignments of terms, to be placed before the statement being lowered.
     pub before: Vec<Stmt>,
     /// Names of new terms start with this.
     pub hint: String,
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    pub fn new(table: &'a mut Table) -> Self {
+        Lowering { table, loops: vec![], known: RefCell::default(), before: vec![], hint: String::new() }
+    }
+
+    /// Must be called before each statement; new terms are called after `hint`.
+    pub fn start(&mut self, hint: String) {
+        self.known.borrow_mut().clear();
+        self.hint = hint;
+    }
+
     /// `want` is the width of the context; it sizes numbers and sign-extending casts.
     pub fn expr(&mut self, e: &VerilogExpression, want: Option<usize>) -> Result<Expr> {
         if let Some(number) = self.number(e)? {

@@ -188,7 +188,7 @@ impl<'a> Assembly<'a> {
     }
 
     fn declarations(&self, code: &str, processes: &HashSet<SignalId>, out: &mut Vec<String>) {
-        let words: HashSet<&str> = code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).collect();
+        let words = identifiers(code);
         for label in self.table.labels_in_order() {
             if words.contains(label.verilog.as_str()) {
                 let width = label.value.width();
@@ -289,6 +289,14 @@ impl<'a> Assembly<'a> {
             out.push("    end".into());
         }
     }
+}
+
+/// Words of a text, comments left out.
+fn identifiers(code: &str) -> HashSet<&str> {
+    let statements = code.lines().flat_map(|line| line.split("//").take(1));
+    let outside =
+        statements.flat_map(|text| text.split("/*").map(|part| part.split_once("*/").map_or(part, |(_, after)| after)));
+    outside.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_'))).collect()
 }
 
 /// Ports with their comments, as the text after the name of a module.

@@ -195,6 +195,11 @@ impl Table {
         }
     }
 
+    /// Signal by its rust-hdl name.
+    pub fn id(&self, name: &str) -> Option<SignalId> {
+        self.by_name.get(name).copied()
+    }
+
     /// Enum variants in the order of their declaration.
     pub fn labels_in_order(&self) -> Vec<&Label> {
         let mut labels: Vec<_> = self.labels.values().collect();

@@ -31,8 +31,8 @@ pub fn register_of(kid: &Scope, number: usize, table: &Table) -> Option<Register
         return None;
     }
     let find = |port: &str, role: Role| {
-        let name = format!("{}${port}", kid.name);
-        table.signals.iter().position(|signal| signal.rust == name && signal.role == role)
+        let id = table.id(&format!("{}${port}", kid.name))?;
+        (table.signals[id].role == role).then_some(id)
     };
     let q = find("q", Role::KidOutput(number))?;
     Some(Register {

@@ -23,7 +23,7 @@ pub struct Kernel {
 }
 
 pub fn lower_kernel(code: &VerilogBlock, table: &mut Table, path: &str) -> Result<Kernel, EmitError> {
-    let lowering = Lowering { table, loops: vec![], before: vec![], hint: String::new() };
+    let lowering = Lowering::new(table);
     let mut builder = Builder {
         lowering,
         kernel: Kernel::default(),
@@ -78,6 +78,7 @@ impl Builder<'_> {
             VerilogStatement::Assignment(target, value) => self.assignment(target, value, out),
             VerilogStatement::SliceAssignment { base, width, offset, replacement } => {
                 let name = signal_name(base);
+                self.lowering.start(String::new());
                 let low = self.at(name, self.lowering.number(offset))?.and_then(|low| usize::try_from(low).ok());
                 let Some(low) = low else {
                     return self.fail(name, Reason::Unsupported("assignment to a computed part".into()));
@@ -188,7 +189,7 @@ impl Builder<'_> {
         if self.lowering.table.signals[target].is_clock() {
             return self.clock(name, target, value);
         }
-        self.lowering.hint = self.lowering.table.signals[target].verilog.clone();
+        self.lowering.start(self.lowering.table.signals[target].verilog.clone());
         // `x = x.replace_bit(3, v)` is an assignment to a bit
         if let VerilogExpression::IndexReplace(base, index, bit) = strip(value) {
             let same = matches!(strip(base), VerilogExpression::Signal(s) if self.is_whole(s, target));
@@ -246,7 +247,8 @@ impl Builder<'_> {
         out: &mut Vec<Stmt>,
     ) -> Emit<Expr> {
         let about = first_target(inner).unwrap_or_else(|| "condition".into());
-        self.lowering.hint = format!("{}_condition", flatten(about.split(['[', '$']).next().unwrap_or("branch")));
+        let hint = flatten(about.split(['[', '$']).next().unwrap_or("branch"));
+        self.lowering.start(format!("{hint}_condition"));
         let condition = self.lowering.expr(e, want);
         let condition = self.at(&about, condition)?;
         out.append(&mut self.lowering.before);

@@ -25,92 +25,103 @@ pub fn literal(literal: &VerilogLiteral) -> Result<Number, Reason> {
     Ok(Number::Int(value))
 }
 
+/// What is known of an expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Natural width; `None` if it takes the width of its context (numbers, loop variables, signed casts).
+    pub width: Option<usize>,
+    pub signed: bool,
+    /// Value of an expression of literals and loop variables.
+    pub number: Option<i128>,
+}
+
+impl Facts {
+    fn bits(width: Option<usize>) -> Facts {
+        Facts { width, signed: false, number: None }
+    }
+}
+
 impl Lowering<'_> {
-    /// Natural width; `None` if the expression takes the width of its context (literals, loop variables, signed casts).
     pub fn width_of(&self, e: &VerilogExpression) -> Result<Option<usize>, Reason> {
-        if self.number(e)?.is_some() {
-            return Ok(None);
-        }
-        match e {
-            VerilogExpression::Signal(name) => Ok(match self.table.resolve(name, &self.loops)? {
-                Named::Signal { width, .. } => Some(width),
-                Named::Label { value, .. } => Some(value.width()),
-                Named::Number(_) => None,
-            }),
-            VerilogExpression::Literal(_) => Ok(Some(1)),
-            VerilogExpression::Cast(_, width) => Ok(Some(*width)),
-            // rust-hdl drops the target width of signed_bit_cast: it comes from the context
-            VerilogExpression::Signed(x) if self.is_signed(x)? => Ok(None),
-            VerilogExpression::Signed(x) | VerilogExpression::Unsigned(x) | VerilogExpression::Paren(x) => self.width_of(x),
-            VerilogExpression::Unary(VerilogOpUnary::Not | VerilogOpUnary::Neg, x) => self.width_of(x),
-            VerilogExpression::Unary(..) | VerilogExpression::Index(..) => Ok(Some(1)),
-            VerilogExpression::Slice(_, width, _) => Ok(Some(*width)),
-            VerilogExpression::IndexReplace(x, _, _) => self.width_of(x),
-            VerilogExpression::Binary(left, op, right) => {
-                if is_comparison(op) || matches!(op, VerilogOp::LogicalAnd | VerilogOp::LogicalOr) {
-                    return Ok(Some(1));
-                }
-                if matches!(op, VerilogOp::Shl | VerilogOp::Shr) {
-                    // a number shifted by a signal is a Bits<64> in rust-hdl
-                    return Ok(match self.number(left)? {
-                        Some(_) => Some(64),
-                        None => self.width_of(left)?,
-                    });
-                }
-                let (left, right) = (self.width_of(left)?, self.width_of(right)?);
-                match op {
-                    VerilogOp::Mul => Ok(left.zip(right).map(|(l, r)| l + r)),
-                    _ => Ok(left.or(right)),
-                }
-            }
-        }
+        Ok(self.facts(e)?.width)
     }
 
     pub fn is_signed(&self, e: &VerilogExpression) -> Result<bool, Reason> {
+        Ok(self.facts(e)?.signed)
+    }
+
+    pub fn number(&self, e: &VerilogExpression) -> Result<Option<i128>, Reason> {
+        Ok(self.facts(e)?.number)
+    }
+
+    /// Each expression of a statement is looked at once: long chains of operators would take cubic time otherwise.
+    fn facts(&self, e: &VerilogExpression) -> Result<Facts, Reason> {
+        let key = std::ptr::from_ref(e) as usize;
+        if let Some(facts) = self.known.borrow().get(&key) {
+            return Ok(*facts);
+        }
+        let mut facts = self.compute(e)?;
+        if facts.number.is_some() {
+            facts.width = None;
+        }
+        self.known.borrow_mut().insert(key, facts);
+        Ok(facts)
+    }
+
+    fn compute(&self, e: &VerilogExpression) -> Result<Facts, Reason> {
         Ok(match e {
             VerilogExpression::Signal(name) => match self.table.resolve(name, &self.loops)? {
-                Named::Signal { signed, .. } => signed,
-                _ => false,
+                Named::Signal { width, signed, .. } => Facts { width: Some(width), signed, number: None },
+                Named::Label { value, .. } => Facts::bits(Some(value.width())),
+                Named::Number(value) => Facts { width: None, signed: false, number: Some(value) },
             },
-            VerilogExpression::Signed(_) => true,
-            VerilogExpression::Paren(x) => self.is_signed(x)?,
-            VerilogExpression::Unary(VerilogOpUnary::Not | VerilogOpUnary::Neg, x) => self.is_signed(x)?,
-            VerilogExpression::Slice(x, _, _) => self.is_signed(x)?,
-            VerilogExpression::Binary(left, op, right) => {
-                !is_comparison(op) && (self.is_signed(left)? || self.is_signed(right)?)
+            VerilogExpression::Literal(l) => match literal(l)? {
+                Number::Int(value) => Facts { width: None, signed: false, number: Some(value) },
+                Number::Bool(_) => Facts::bits(Some(1)),
+            },
+            VerilogExpression::Cast(_, width) => Facts::bits(Some(*width)),
+            VerilogExpression::Paren(x) => self.facts(x)?,
+            VerilogExpression::Signed(x) => {
+                let inner = self.facts(x)?;
+                // rust-hdl drops the target width of signed_bit_cast: it comes from the context
+                let width = if inner.signed { None } else { inner.width };
+                Facts { width, signed: true, number: inner.number }
             }
-            _ => false,
+            VerilogExpression::Unsigned(x) => Facts::bits(self.facts(x)?.width),
+            VerilogExpression::Unary(VerilogOpUnary::Not, x) => Facts { number: None, ..self.facts(x)? },
+            VerilogExpression::Unary(VerilogOpUnary::Neg, x) => {
+                let inner = self.facts(x)?;
+                Facts { number: inner.number.map(|value| -value), ..inner }
+            }
+            VerilogExpression::Unary(..) | VerilogExpression::Index(..) => Facts::bits(Some(1)),
+            VerilogExpression::Slice(x, width, _) => Facts { width: Some(*width), signed: self.facts(x)?.signed, number: None },
+            VerilogExpression::IndexReplace(x, _, _) => Facts::bits(self.facts(x)?.width),
+            VerilogExpression::Binary(left, op, right) => self.binary_facts(self.facts(left)?, op, self.facts(right)?),
         })
     }
 
-    /// Value of an expression of literals and loop variables.
-    pub fn number(&self, e: &VerilogExpression) -> Result<Option<i128>, Reason> {
-        Ok(match e {
-            VerilogExpression::Literal(l) => match literal(l)? {
-                Number::Int(value) => Some(value),
-                Number::Bool(_) => None,
-            },
-            VerilogExpression::Signal(name) => {
-                self.loops.iter().rev().find(|(variable, _)| variable == name).map(|(_, value)| *value)
-            }
-            VerilogExpression::Paren(x) | VerilogExpression::Signed(x) => self.number(x)?,
-            VerilogExpression::Unary(VerilogOpUnary::Neg, x) => self.number(x)?.map(|value| -value),
-            VerilogExpression::Binary(left, op, right) => {
-                let (Some(l), Some(r)) = (self.number(left)?, self.number(right)?) else { return Ok(None) };
-                match op {
-                    VerilogOp::Add => l.checked_add(r),
-                    VerilogOp::Sub => l.checked_sub(r),
-                    VerilogOp::Mul => l.checked_mul(r),
-                    VerilogOp::BitAnd => Some(l & r),
-                    VerilogOp::BitOr => Some(l | r),
-                    VerilogOp::BitXor => Some(l ^ r),
-                    VerilogOp::Shl if (0..64).contains(&r) => l.checked_shl(r as u32),
-                    VerilogOp::Shr if (0..64).contains(&r) => l.checked_shr(r as u32),
-                    _ => None,
-                }
-            }
+    fn binary_facts(&self, left: Facts, op: &VerilogOp, right: Facts) -> Facts {
+        if is_comparison(op) || matches!(op, VerilogOp::LogicalAnd | VerilogOp::LogicalOr) {
+            return Facts::bits(Some(1));
+        }
+        let width = match op {
+            // a number shifted by a signal is a Bits<64> in rust-hdl
+            VerilogOp::Shl | VerilogOp::Shr => left.number.map_or(left.width, |_| Some(64)),
+            VerilogOp::Mul => left.width.zip(right.width).map(|(l, r)| l + r),
+            _ => left.width.or(right.width),
+        };
+        let number = left.number.zip(right.number).and_then(|(l, r)| match op {
+            VerilogOp::Add => l.checked_add(r),
+            VerilogOp::Sub => l.checked_sub(r),
+            VerilogOp::Mul => l.checked_mul(r),
+            VerilogOp::BitAnd => Some(l & r),
+            VerilogOp::BitOr => Some(l | r),
+            VerilogOp::BitXor => Some(l ^ r),
+            VerilogOp::Shl if (0..64).contains(&r) => l.checked_shl(r as u32),
+            VerilogOp::Shr if (0..64).contains(&r) => l.checked_shr(r as u32),
             _ => None,
-        })
+        });
+        Facts { width, signed: left.signed || right.signed, number }
     }
 
     /// Outcome of a comparison of two numbers known at generation, such as `k == 0` in a loop.

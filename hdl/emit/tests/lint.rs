@@ -26,5 +26,6 @@ lint_clean! {
     skid: streams::Skid::<structs::Header>::default();
     pipe: streams::Pipe::<3>::default();
     framer: streams::Framer::default();
+    queue_top: memory::Queue::default();
     traps: traps::Traps::default();
 }

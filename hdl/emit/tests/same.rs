@@ -112,3 +112,9 @@ fn framer() {
     let test = test.cycles(1500).source("i_valid", "i_ready", &["i_data"]).sink("o_ready");
     same(test, "framer", &[]);
 }
+
+#[test]
+fn fifo_with_clocks_through_outputs() {
+    let test = difftest!(memory::Queue::default(), clock: clock, inputs: { write, read, data }).cycles(1500);
+    same(test, "queue_top", &[]);
+}

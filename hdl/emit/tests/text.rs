@@ -105,3 +105,62 @@ fn paths_in_both_directions_give_no_unoptflat() {
     lint(&design);
     assert!(design.verilog.contains("// forward and backward paths\nmodule crossing_top ("), "{}", design.verilog);
 }
+
+/// The comment names a constant that the code does not use; an unused localparam would be a lint warning.
+#[derive(LogicBlock)]
+struct Commented {
+    y: Signal<Out, Bit>,
+    limit: Constant<Bits<4>>,
+}
+
+impl Logic for Commented {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("the limit is not used");
+        self.y.next = true;
+    }
+}
+
+#[test]
+fn names_in_comments_declare_nothing() {
+    let design = emit(&Commented { y: Default::default(), limit: Constant::new(3.into()) }, "commented").unwrap();
+    lint(&design);
+    assert!(design.verilog.contains("// the limit is not used") && !design.verilog.contains("localparam"));
+}
+
+/// A chain of operators as generated code has them: emitting takes time proportional to its length.
+#[test]
+fn long_expressions_are_emitted_quickly() {
+    use ast::VerilogExpression::{Binary, Index, Literal, Signal as Name};
+    struct Long {
+        a: Signal<In, Bits<32>>,
+        y: Signal<Out, Bit>,
+    }
+    impl Logic for Long {
+        fn update(&mut self) {}
+        fn hdl(&self) -> Verilog {
+            let bit = |k: usize| Index(Box::new(Name("a".into())), Box::new(Literal((k % 32).into())));
+            let xor = |l, k| Binary(Box::new(l), ast::VerilogOp::BitXor, Box::new(bit(k)));
+            let value = (1..1500).fold(bit(0), xor);
+            Verilog::Combinatorial(vec![ast::VerilogStatement::Assignment(Name("y$next".into()), value)])
+        }
+    }
+    impl Block for Long {
+        fn connect_all(&mut self) {}
+        fn update_all(&mut self) {}
+        fn has_changed(&self) -> bool {
+            false
+        }
+        fn accept(&self, name: &str, probe: &mut dyn Probe) {
+            probe.visit_start_scope(name, self);
+            self.a.accept("a", probe);
+            self.y.accept("y", probe);
+            probe.visit_end_scope(name, self);
+        }
+    }
+    let run = || emit(&Long { a: Default::default(), y: Default::default() }, "long").unwrap();
+    let start = std::time::Instant::now();
+    let design = std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap();
+    assert_eq!(design.verilog.matches(" ^ ").count(), 1499);
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}

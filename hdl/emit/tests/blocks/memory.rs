@@ -208,3 +208,29 @@ impl Logic for EdgeHold {
         self.y.next = self.r.q.val();
     }
 }
+
+/// The FIFO of rust_hdl_widgets: clocks pass through outputs of sub-modules.
+#[derive(LogicBlock, Default)]
+pub struct Queue {
+    pub clock: Signal<In, Clock>,
+    pub write: Signal<In, Bit>,
+    pub read: Signal<In, Bit>,
+    pub data: Signal<In, Bits<8>>,
+    pub out: Signal<Out, Bits<8>>,
+    pub empty: Signal<Out, Bit>,
+    pub full: Signal<Out, Bit>,
+    fifo: SynchronousFIFO<Bits<8>, 3, 4, 1>,
+}
+
+impl Logic for Queue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        clock!(self, clock, fifo);
+        self.fifo.write.next = self.write.val();
+        self.fifo.read.next = self.read.val();
+        self.fifo.data_in.next = self.data.val();
+        self.out.next = self.fifo.data_out.val();
+        self.empty.next = self.fifo.empty.val();
+        self.full.next = self.fifo.full.val();
+    }
+}

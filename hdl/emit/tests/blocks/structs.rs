@@ -154,7 +154,7 @@ pub struct Operators {
     pub raw: Signal<Out, Bits<16>>,
     pub extended: Signal<Out, Signed<24>>,
     pub ge_zero: Signal<Out, Bit>,
-    pub set: Signal<Out, Bits<8>>,
+    pub with_bit: Signal<Out, Bits<8>>,
     pub shift64: Signal<Out, Bits<64>>,
     pub slice_top: Signal<Out, Bits<8>>,
     t: Signal<Local, Signed<16>>,
@@ -192,7 +192,7 @@ impl Logic for Operators {
         }
         self.extended.next = signed_bit_cast::<24, 16>(self.t.val());
         self.ge_zero.next = self.a.val() >= 0;
-        self.set.next = self.a.val().replace_bit(2, self.f.val());
+        self.with_bit.next = self.a.val().replace_bit(2, self.f.val());
         self.shift64.next = 1 << self.a.val();
         self.slice_top.next = self.w.val().get_bits::<8>(68);
     }
