@@ -3,6 +3,7 @@
 //! `config` holds the build parameters; `tx`, `rx`, `host`, `control` and `packet` hold the blocks of
 //! docs/microarchitecture.md, one file each.
 pub mod config;
+mod filled;
 pub mod tx;
 pub mod rx;
 pub mod host;

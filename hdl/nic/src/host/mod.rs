@@ -1,1 +1,3 @@
-//! Blocks of the engine: host.
+//! Host side: work queues in, completions out.
+pub mod completion;
+pub mod work_fetch;
