@@ -1,6 +1,7 @@
-//! Removes signals that only repeat another one: the versions of a loop's scratch signal mostly carry `x[k]`, and the
-//! reader may as well name `x[k]` itself.
-use std::collections::HashMap;
+//! Makes the text shorter: signals that only repeat another one disappear (the versions of a loop's scratch signal mostly
+//! carry `x[k]`, and the reader may as well name `x[k]` itself), and terms inside branches become plain wires where their
+//! value does not depend on the branch.
+use std::collections::{HashMap, HashSet};
 
 use crate::ir::{Expr, SignalId, Stmt};
 use crate::names::{Role, Table};
@@ -43,6 +44,58 @@ pub fn inline(body: &mut Vec<Stmt>, table: &Table) {
         Stmt::Assign { target, .. } => !copies.contains_key(target) || needed.contains(target),
         _ => true,
     });
+    *body = kept;
+}
+
+/// Moves terms out of branches if all they read is settled before the branch.
+pub fn hoist(body: &mut Vec<Stmt>, table: &Table) {
+    let mut written: HashMap<SignalId, usize> = HashMap::new();
+    for stmt in body.iter() {
+        let mut targets = vec![];
+        stmt.targets(&mut targets);
+        targets.into_iter().for_each(|target| *written.entry(target).or_default() += 1);
+    }
+    let mut settled: HashSet<SignalId> = HashSet::new();
+    let mut out = Vec::with_capacity(body.len());
+    for mut stmt in body.drain(..) {
+        let mut moved = vec![];
+        for branch in stmt.branches_mut() {
+            extract(branch, table, &mut settled, &mut moved);
+        }
+        out.append(&mut moved);
+        if let Stmt::Assign { target, low: 0, width, .. } = &stmt {
+            if *width == table.signals[*target].width && written.get(target) == Some(&1) {
+                settled.insert(*target);
+            }
+        }
+        out.push(stmt);
+    }
+    *body = out;
+}
+
+fn extract(body: &mut Vec<Stmt>, table: &Table, settled: &mut HashSet<SignalId>, moved: &mut Vec<Stmt>) {
+    let mut kept = Vec::with_capacity(body.len());
+    for mut stmt in body.drain(..) {
+        if let Stmt::Assign { target, value, .. } = &stmt {
+            let mut free = table.signals[*target].role == Role::Term;
+            value.for_each_read(&mut |id, _, _| {
+                free &= match table.signals[id].role {
+                    Role::Input | Role::KidOutput(_) | Role::Constant(_) => true,
+                    Role::KidInput(_) | Role::InOut => false,
+                    _ => settled.contains(&id),
+                }
+            });
+            if free {
+                settled.insert(*target);
+                moved.push(stmt);
+                continue;
+            }
+        }
+        for branch in stmt.branches_mut() {
+            extract(branch, table, settled, moved);
+        }
+        kept.push(stmt);
+    }
     *body = kept;
 }
 

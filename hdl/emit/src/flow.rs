@@ -14,6 +14,7 @@ pub fn analyse(kernel: &mut Kernel, table: &mut Table, path: &str) -> Result<(),
     split_versions(&mut kernel.body, table);
     check(kernel, table, path)?;
     drop_dead(&mut kernel.body, table);
+    copies::hoist(&mut kernel.body, table);
     copies::inline(&mut kernel.body, table);
     Ok(())
 }

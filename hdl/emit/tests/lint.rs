@@ -27,5 +27,6 @@ lint_clean! {
     pipe: streams::Pipe::<3>::default();
     framer: streams::Framer::default();
     queue_top: memory::Queue::default();
+    corners: corners::Corners::default();
     traps: traps::Traps::default();
 }

@@ -118,3 +118,20 @@ fn fifo_with_clocks_through_outputs() {
     let test = difftest!(memory::Queue::default(), clock: clock, inputs: { write, read, data }).cycles(1500);
     same(test, "queue_top", &[]);
 }
+
+#[test]
+fn corners_of_the_dialect() {
+    let test = difftest!(corners::Corners::default(), clock: none, inputs: { a, b, f, g, w, s, s24 }).cycles(3000);
+    same(test, "corners", &["constant_field"]);
+}
+
+#[test]
+fn the_comparison_notices_what_the_stock_generator_gets_wrong() {
+    let mut block = traps::Traps::default();
+    block.connect_all();
+    // it is full of width warnings, which is how one could have known
+    let stock = format!("/* verilator lint_off WIDTH */\n{}", generate_verilog_unchecked(&block));
+    let test = difftest!(traps::Traps::default(), clock: none, inputs: { a, b, p, q, s, t });
+    let outcome = test.cycles(400).against(&stock).top("top").no_lint().try_run();
+    assert!(matches!(outcome, Err(mrnic_difftest::DifftestError::Mismatch(_))), "{outcome:?}");
+}
