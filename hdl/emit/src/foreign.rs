@@ -23,8 +23,10 @@ pub fn custom(scope: &Scope, text: &str, wanted: &str, is_top: bool, file: &mut 
             name = own;
         }
     }
-    let words: Vec<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
-    let assigned: HashSet<&str> = words.windows(2).filter(|pair| pair[0] == "assign").map(|pair| pair[1]).collect();
+    let words: Vec<&str> = identifiers(text).collect();
+    // `assign y = ..`, `assign y[3:0] = ..`, `assign {a, b} = ..`
+    let left_sides = text.split("assign ").skip(1).filter_map(|rest| rest.split_once('=')).map(|(left, _)| left);
+    let assigned: HashSet<&str> = left_sides.flat_map(identifiers).collect();
     let mut body = around(scope, &|port| if assigned.contains(port) { "output wire" } else { "output reg" }, &words)?;
     body += &format!("{}\nendmodule\n", indent(text));
     let about = about.map_or(String::new(), |about| format!("// {about}\n"));
@@ -33,7 +35,7 @@ pub fn custom(scope: &Scope, text: &str, wanted: &str, is_top: bool, file: &mut 
 
 pub fn wrapper(scope: &Scope, wrapper: &Wrapper, wanted: &str, is_top: bool, file: &mut File) -> Result<String, EmitError> {
     file.core(&wrapper.cores);
-    let words: Vec<&str> = wrapper.code.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let words: Vec<&str> = identifiers(&wrapper.code).collect();
     let body = around(scope, &|_| "output wire", &words)?;
     let code = indent(wrapper.code.trim_matches('\n').trim_end());
     Ok(file.module(wanted, format!("\u{0}{body}{code}\nendmodule\n"), is_top))
@@ -65,4 +67,8 @@ fn indent(text: &str) -> String {
     let lines =
         text.lines().map(|line| if line.trim().is_empty() { String::new() } else { format!("    {}", line.trim_end()) });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
