@@ -1,1 +1,19 @@
 //! Replays the RTL's commit records in the golden model and compares every step.
+//!
+//! In: records, frames and DMA accesses of one NIC, in the RTL's order. Out: nothing, or the first [`Divergence`].
+//! Guarantees: order and timing are the RTL's freedom, each decision, header byte, DMA access and state field is the model's.
+mod checker;
+mod divergence;
+mod outputs;
+mod record;
+mod rules;
+
+pub use checker::Checker;
+pub use divergence::{Divergence, Field};
+pub use record::{Kind, Record};
+
+/// Host memory, read only.
+pub trait Memory {
+    /// Fills `out` from bus address `addr`; false if that lies outside memory.
+    fn read_into(&self, addr: u64, out: &mut [u8]) -> bool;
+}

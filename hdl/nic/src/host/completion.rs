@@ -119,6 +119,8 @@ pub struct Completion<const W: usize> {
     pub rxerr_valid: Signal<In, Bit>,
     pub rxerr_ready: Signal<Out, Bit>,
     pub rxerr_qp: Signal<In, Bits<16>>,
+    /// Nothing is being retired: errors wait for it, so that what was acknowledged before them counts (W3).
+    pub quiet: Signal<In, Bit>,
     pub cfg_valid: Signal<In, Bit>,
     pub cfg_table: Signal<In, Bits<8>>,
     pub cfg_index: Signal<In, Bits<16>>,
@@ -242,7 +244,7 @@ impl<const W: usize> Completion<W> {
             one16: Constant::new(1u64.to_bits());
             clock, reset, fault, cmsg_valid, cmsg_ready, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id,
             cmsg_signaled, cmsg_opcode, cmsg_status, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, nak_valid, nak_ready, nak_qp,
-            nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, rxerr_valid, rxerr_ready, rxerr_qp, cfg_valid, cfg_table,
+            nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, rxerr_valid, rxerr_ready, rxerr_qp, quiet, cfg_valid, cfg_table,
             cfg_index, cfg_data, cfg_busy, rel_qp_valid, rel_qp_ready, rel_qp, qperr_tx_addr, qperr_tx_data, qperr_rx_addr,
             qperr_rx_data, qperr_host_addr, qperr_host_data, cw_desc_valid, cw_desc_ready, cw_desc_addr, cw_desc_len, cw_valid,
             cw_ready, cw_data, cw_last, init_done, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
@@ -364,7 +366,7 @@ impl<const W: usize> Logic for Completion<W> {
         self.finish.next = false;
         self.commit_err_kind.next = self.kind.q.val();
         self.commit_err_qp.next = self.qp.q.val();
-        self.commit_err_conn.next = self.cerr_conn.val();
+        self.commit_err_conn.next = self.scan_conn.q.val();
         self.commit_err_code.next = self.nak.q.val();
         self.commit_err_msn.next = self.msn.q.val();
 
@@ -409,39 +411,6 @@ impl<const W: usize> Logic for Completion<W> {
                     self.error_write.next = true;
                     self.error_index.next = bit_cast::<24, 16>(self.held_index.q.val());
                     self.error_value.next = false;
-                } else if self.nak_valid.val() {
-                    self.nak_ready.next = true;
-                    self.qp.d.next = self.nak_qp.val();
-                    self.msn.d.next = self.nak_msn.val();
-                    self.kind.d.next = 1.into();
-                    self.nak.d.next = self.nak_code.val();
-                    self.fail_kind.d.next = 1.into();
-                    self.fail_status.d.next = self.status_of_nak.val();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
-                    self.step.d.next = Step::Failure;
-                } else if self.rxerr_valid.val() {
-                    self.rxerr_ready.next = true;
-                    self.qp.d.next = self.rxerr_qp.val();
-                    self.kind.d.next = 3.into();
-                    self.nak.d.next = 0.into();
-                    self.fail_kind.d.next = 2.into();
-                    self.fail_status.d.next = 5.into();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
-                    self.step.d.next = Step::Failure;
-                } else if self.cerr_valid.val() {
-                    self.cerr_ready.next = true;
-                    self.scan_conn.d.next = self.cerr_conn.val();
-                    self.scanning.d.next = true;
-                    self.kind.d.next = 2.into();
-                    self.nak.d.next = 0.into();
-                    self.fail_kind.d.next = 2.into();
-                    self.fail_status.d.next = 12.into();
-                    self.qp.d.next = 0.into();
-                    self.commit_err_valid.next = true;
-                    self.commit_err_kind.next = 2.into();
-                    self.step.d.next = Step::ScanRead;
                 } else if self.ret_valid.val() {
                     self.ret_ready.next = true;
                     self.qp.d.next = self.ret_qp.val();
@@ -452,6 +421,37 @@ impl<const W: usize> Logic for Completion<W> {
                     self.messages.read_address.next = (bit_cast::<24, 16>(self.ret_qp.val()) << self.message_log2.val())
                         | (self.ret_msn.val() & self.message_mask.val());
                     self.step.d.next = Step::Retired;
+                } else if self.nak_valid.val() & self.quiet.val() {
+                    self.nak_ready.next = true;
+                    self.qp.d.next = self.nak_qp.val();
+                    self.msn.d.next = self.nak_msn.val();
+                    self.kind.d.next = 1.into();
+                    self.nak.d.next = self.nak_code.val();
+                    self.fail_kind.d.next = 1.into();
+                    self.fail_status.d.next = self.status_of_nak.val();
+                    self.state.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
+                    self.fixed.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
+                    self.step.d.next = Step::Failure;
+                } else if self.rxerr_valid.val() & self.quiet.val() {
+                    self.rxerr_ready.next = true;
+                    self.qp.d.next = self.rxerr_qp.val();
+                    self.kind.d.next = 3.into();
+                    self.nak.d.next = 0.into();
+                    self.fail_kind.d.next = 2.into();
+                    self.fail_status.d.next = 5.into();
+                    self.state.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
+                    self.fixed.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
+                    self.step.d.next = Step::Failure;
+                } else if self.cerr_valid.val() & self.quiet.val() {
+                    self.cerr_ready.next = true;
+                    self.scan_conn.d.next = self.cerr_conn.val();
+                    self.scanning.d.next = true;
+                    self.kind.d.next = 2.into();
+                    self.nak.d.next = 0.into();
+                    self.fail_kind.d.next = 2.into();
+                    self.fail_status.d.next = 12.into();
+                    self.qp.d.next = 0.into();
+                    self.step.d.next = Step::ScanRead;
                 } else if self.cmsg_valid.val() {
                     self.cmsg_ready.next = true;
                     self.qp.d.next = self.cmsg_qp.val();
@@ -547,6 +547,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.next_at.next.fail = 2.into();
                     self.next_at.next.fail_status = self.fail_status.q.val();
                     self.next_at.next.fail_nak = 0.into();
+                    self.commit_err_valid.next = true;
                     self.state.write_enable.next = true;
                     self.error_write.next = true;
                     self.stream.d.next = self.next_at.val();
