@@ -1,1 +1,16 @@
-//! Verilated NICs on a simulated multi-plane fabric, and the mrnic command.
+//! Verilated NICs on a simulated multi-plane fabric, and the `mrnic` command.
+//!
+//! In: scenario files, emitted Verilog. Out: runs of whole NICs in lockstep with the golden model, with tables, waveforms,
+//! captures and reports. Guarantees: deterministic from scenario and seed.
+pub mod capture;
+pub mod cli;
+pub mod fabric;
+pub mod memory;
+pub mod models;
+pub mod nic;
+pub mod recorder;
+pub mod report;
+pub mod scenario;
+pub mod setup;
+pub mod software;
+pub mod world;

@@ -1,1 +1,6 @@
-fn main() {}
+//! The `mrnic` command.
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mrnic_sim::cli::main()
+}

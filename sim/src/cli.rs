@@ -1,0 +1,226 @@
+//! Arguments of the `mrnic` command and what they do.
+//!
+//! In: the command line. Out: text on standard output, files where asked. Guarantees: any failed check makes the exit
+//! status non-zero and names the check.
+use crate::models;
+use crate::report;
+use crate::scenario::{Scenario, SHIPPED};
+use crate::world::{Options, Outcome, World};
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use mrnic_nic::config::{build, BuildConfig, BUILDS};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The open FPGA NIC for AI-scale Ethernet: simulate it, emit its Verilog.
+#[derive(Debug, Parser)]
+#[command(name = "mrnic", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run Verilated NICs through a scenario, in lockstep with the golden model.
+    Sim(SimArgs),
+    /// Run the demonstration and write its files.
+    Demo {
+        /// Folder for waveform, capture and report.
+        #[arg(long, default_value = "build/demo")]
+        out: PathBuf,
+        /// Seed instead of the scenario's.
+        #[arg(long)]
+        seed: Option<u64>,
+    },
+    /// Write the Verilog of a build.
+    Emit {
+        /// Named build.
+        #[arg(long)]
+        build: String,
+        /// Folder for NAME.v and NAME.json.
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// List the shipped scenarios.
+    Scenarios,
+}
+
+#[derive(Debug, Args)]
+struct SimArgs {
+    /// Name of a shipped scenario, or a TOML file.
+    scenario: String,
+    /// Seed instead of the scenario's.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Waveform of node 0 (FST).
+    #[arg(long)]
+    wave: Option<PathBuf>,
+    /// Cycles of the waveform.
+    #[arg(long, default_value_t = 50_000)]
+    wave_cycles: u64,
+    /// Capture of every frame that leaves a NIC (pcapng).
+    #[arg(long)]
+    pcap: Option<PathBuf>,
+    /// Report (HTML, with JSON of the same name beside it).
+    #[arg(long)]
+    report: Option<PathBuf>,
+    /// Do not compare with the golden model.
+    #[arg(long)]
+    no_lockstep: bool,
+    /// Also run without faults of the network and print the goodput kept.
+    #[arg(long)]
+    reference: bool,
+}
+
+fn find_build(name: &str) -> Result<BuildConfig> {
+    build(name).with_context(|| {
+        let known: Vec<_> = BUILDS.iter().map(|b| b.name).collect();
+        format!("there is no build {name}; choose one of {}", known.join(", "))
+    })
+}
+
+fn bar(message: String) -> Result<ProgressBar> {
+    let bar = ProgressBar::new(0);
+    bar.set_style(ProgressStyle::with_template("{msg} [{bar:30}] {bytes}/{total_bytes} {elapsed}")?.progress_chars("=> "));
+    bar.set_message(message);
+    Ok(bar)
+}
+
+/// Runs a scenario on its build.
+pub fn run_scenario(scenario: &Scenario, options: &Options, label: &str) -> Result<Outcome> {
+    let build = find_build(&scenario.build)?;
+    let model = models::model(&build, options.wave.is_some(), false)?;
+    let mut world = World::new(scenario, &build, &model, options)?;
+    let bar = bar(format!("{label} (seed {})", scenario.seed))?;
+    let outcome = world.run(&mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    Ok(outcome?)
+}
+
+fn print_table(outcome: &Outcome) {
+    let rows = report::path_table(outcome);
+    let widths: Vec<_> = (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
+    for r in rows {
+        let cells: Vec<_> = r.iter().zip(&widths).map(|(c, w)| format!("{c:>w$}")).collect();
+        println!("{}", cells.join("  "));
+    }
+}
+
+fn print_checks(outcome: &Outcome, lockstep: bool) {
+    println!("memory: verified {} bytes", outcome.bytes_verified);
+    if lockstep {
+        println!("lockstep: {} commits, 0 mismatches", outcome.commits);
+    }
+}
+
+fn sim(args: &SimArgs) -> Result<()> {
+    let mut scenario = Scenario::load(&args.scenario)?;
+    scenario.seed = args.seed.unwrap_or(scenario.seed);
+    let options = Options {
+        wave: args.wave.clone().map(|w| (w, args.wave_cycles)),
+        pcap: args.pcap.clone(),
+        lockstep: !args.no_lockstep,
+        fault: 0,
+    };
+    println!("{}: {} (seed {})", scenario.name, scenario.description, scenario.seed);
+    let outcome = run_scenario(&scenario, &options, &scenario.name)?;
+    print_table(&outcome);
+    print_checks(&outcome, options.lockstep);
+    println!("time: {:.1} us, {:.2} Gbit/s", outcome.duration_ns as f64 / 1000.0, outcome.goodput_gbps());
+    let reference = if args.reference {
+        let quiet = Options { lockstep: options.lockstep, ..Default::default() };
+        let r = run_scenario(&scenario.lossless(), &quiet, "lossless reference")?;
+        println!("goodput: {:.1} % of the lossless run", report::goodput_percent(&outcome, &r));
+        Some(r)
+    } else {
+        None
+    };
+    let mut files: Vec<_> = args.wave.iter().chain(&args.pcap).cloned().collect();
+    if let Some(file) = &args.report {
+        let json = report::write(file, &outcome, &scenario.description, reference.as_ref())?;
+        files.extend([file.clone(), json]);
+    }
+    if !files.is_empty() {
+        print_files(&files);
+    }
+    Ok(())
+}
+
+fn print_files(files: &[PathBuf]) {
+    let names: Vec<_> = files.iter().map(|f| f.display().to_string()).collect();
+    println!("files: {}", names.join(" "));
+}
+
+fn demo(out: &Path, seed: Option<u64>) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    let mut scenario = Scenario::load("demo")?;
+    scenario.seed = seed.unwrap_or(scenario.seed);
+    println!("{}", scenario.description);
+    let (wave, pcap, page) = (out.join("demo.fst"), out.join("demo.pcapng"), out.join("demo.html"));
+    let options = Options { wave: Some((wave.clone(), 20_000)), pcap: Some(pcap.clone()), lockstep: true, fault: 0 };
+    let outcome = run_scenario(&scenario, &options, "1 % loss, in lockstep with the golden model")?;
+    // the same model (tracing compiled in, but off), so that nothing is built twice
+    let spare = out.join("lossless.fst");
+    let quiet = Options { wave: Some((spare.clone(), 1)), lockstep: true, ..Default::default() };
+    let reference = run_scenario(&scenario.lossless(), &quiet, "the same without loss")?;
+    std::fs::remove_file(&spare).ok();
+    let json = report::write(&page, &outcome, &scenario.description, Some(&reference))?;
+    print_table(&outcome);
+    print_checks(&outcome, true);
+    println!("goodput: {:.1} % of the lossless run", report::goodput_percent(&outcome, &reference));
+    print_files(&[wave, pcap, page, json]);
+    Ok(())
+}
+
+fn emit(name: &str, out: &Path) -> Result<()> {
+    let build = find_build(name)?;
+    let design = models::emit(&build)?;
+    mrnic_verilated::lint(&design.verilog, &design.top).with_context(|| format!("build {name} is not lint clean"))?;
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    let file = out.join(format!("{name}.v"));
+    std::fs::write(&file, &design.verilog).with_context(|| format!("cannot write {}", file.display()))?;
+    let modules: Vec<_> = design.modules.iter().map(|m| serde_json::json!({ "name": m.name, "lines": m.lines })).collect();
+    let ports: Vec<_> = design
+        .ports
+        .iter()
+        .map(|p| serde_json::json!({ "name": p.name, "direction": format!("{:?}", p.direction), "width": p.width }))
+        .collect();
+    let json = out.join(format!("{name}.json"));
+    let about = serde_json::json!({ "build": name, "top": design.top, "modules": modules, "ports": ports });
+    std::fs::write(&json, serde_json::to_string_pretty(&about)?).with_context(|| format!("cannot write {}", json.display()))?;
+    let lines = design.verilog.lines().count();
+    println!("{name}: {} modules, {lines} lines, lint clean", design.modules.len());
+    print_files(&[file, json]);
+    Ok(())
+}
+
+fn scenarios() -> Result<()> {
+    for (name, text) in SHIPPED {
+        let s = Scenario::parse(name, text)?;
+        println!("{name:<12} {}", s.description);
+    }
+    Ok(())
+}
+
+/// Runs the command.
+pub fn main() -> ExitCode {
+    tracing_subscriber::fmt().with_env_filter(tracing_subscriber::EnvFilter::from_default_env()).with_writer(std::io::stderr).init();
+    let result = match Cli::parse().command {
+        Command::Sim(args) => sim(&args),
+        Command::Demo { out, seed } => demo(&out, seed),
+        Command::Emit { build, out } => emit(&build, &out),
+        Command::Scenarios => scenarios(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("mrnic: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The host's side of the AXI-Lite bus: a queue of register writes and reads, one at a time.
+//!
+//! In: writes and reads to do. Out: the values read. Guarantees: in order, one outstanding.
+use mrnic_verilated::{Dut, Port, PortError};
+use std::collections::VecDeque;
+
+#[derive(Debug, Clone, Copy)]
+enum Op {
+    Write(u16, u32),
+    Read(u16),
+}
+
+/// The bus.
+pub struct AxiLite {
+    awaddr: Port,
+    awvalid: Port,
+    awready: Port,
+    wdata: Port,
+    wvalid: Port,
+    wready: Port,
+    bvalid: Port,
+    bready: Port,
+    araddr: Port,
+    arvalid: Port,
+    arready: Port,
+    rdata: Port,
+    rvalid: Port,
+    rready: Port,
+    queue: VecDeque<Op>,
+    busy: Option<Op>,
+    /// Valids whose handshake the last edge saw.
+    taken: [bool; 3],
+    values: VecDeque<u32>,
+}
+
+impl AxiLite {
+    /// The ports `axil_*`.
+    pub fn new(dut: &Dut) -> Result<Self, PortError> {
+        let bus = Self {
+            awaddr: dut.input("axil_awaddr")?,
+            awvalid: dut.input("axil_awvalid")?,
+            awready: dut.output("axil_awready")?,
+            wdata: dut.input("axil_wdata")?,
+            wvalid: dut.input("axil_wvalid")?,
+            wready: dut.output("axil_wready")?,
+            bvalid: dut.output("axil_bvalid")?,
+            bready: dut.input("axil_bready")?,
+            araddr: dut.input("axil_araddr")?,
+            arvalid: dut.input("axil_arvalid")?,
+            arready: dut.output("axil_arready")?,
+            rdata: dut.output("axil_rdata")?,
+            rvalid: dut.output("axil_rvalid")?,
+            rready: dut.input("axil_rready")?,
+            queue: VecDeque::new(),
+            busy: None,
+            taken: [false; 3],
+            values: VecDeque::new(),
+        };
+        bus.bready.set_bit(true);
+        bus.rready.set_bit(true);
+        Ok(bus)
+    }
+
+    /// Queues a write.
+    pub fn write(&mut self, addr: u16, data: u32) {
+        self.queue.push_back(Op::Write(addr, data));
+    }
+
+    /// Queues a read; its value comes out of [`AxiLite::value`].
+    pub fn read(&mut self, addr: u16) {
+        self.queue.push_back(Op::Read(addr));
+    }
+
+    /// The next value read.
+    pub fn value(&mut self) -> Option<u32> {
+        self.values.pop_front()
+    }
+
+    /// Everything queued is done.
+    pub fn idle(&self) -> bool {
+        self.busy.is_none() && self.queue.is_empty()
+    }
+
+    /// Sets the inputs of this cycle.
+    pub fn drive(&mut self) {
+        for (taken, valid) in self.taken.iter_mut().zip([&self.awvalid, &self.wvalid, &self.arvalid]) {
+            if std::mem::take(taken) {
+                valid.set_bit(false);
+            }
+        }
+        if self.busy.is_some() {
+            return;
+        }
+        let Some(op) = self.queue.pop_front() else { return };
+        match op {
+            Op::Write(addr, data) => {
+                self.awaddr.set_u64(addr.into());
+                self.wdata.set_u64(data.into());
+                self.awvalid.set_bit(true);
+                self.wvalid.set_bit(true);
+            }
+            Op::Read(addr) => {
+                self.araddr.set_u64(addr.into());
+                self.arvalid.set_bit(true);
+            }
+        }
+        self.busy = Some(op);
+    }
+
+    /// Before the rising edge.
+    pub fn sample(&mut self) {
+        match self.busy {
+            None => {}
+            Some(Op::Write(..)) => {
+                self.taken[0] |= self.awvalid.get_bit() && self.awready.get_bit();
+                self.taken[1] |= self.wvalid.get_bit() && self.wready.get_bit();
+                if self.bvalid.get_bit() {
+                    self.busy = None;
+                }
+            }
+            Some(Op::Read(_)) => {
+                self.taken[2] |= self.arvalid.get_bit() && self.arready.get_bit();
+                if self.rvalid.get_bit() {
+                    self.values.push_back(self.rdata.get_u64() as u32);
+                    self.busy = None;
+                }
+            }
+        }
+    }
+}

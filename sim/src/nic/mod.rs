@@ -1,0 +1,297 @@
+//! A Verilated NIC with its host around it, as a Rust value.
+//!
+//! In: frames from the network, register accesses of software. Out: frames, and everything the lockstep checker wants to
+//! see, through an [`Observer`]. Guarantees: inputs are set before, outputs sampled just before the rising edge.
+mod axil;
+mod commit;
+mod dma;
+mod stream;
+
+use crate::memory::{HostMemory, OutsideMemory};
+use crate::scenario::HostConfig;
+use crate::setup::TableWrite;
+use axil::AxiLite;
+use commit::CommitPort;
+use dma::{ReadPort, WritePort};
+use mrnic_lockstep::Record;
+use mrnic_regs::{reg, ring, table};
+use mrnic_verilated::{Dut, Model, Port, PortError};
+use rand::rngs::SmallRng;
+use rand::SeedableRng;
+use std::collections::HashMap;
+use stream::{Names, Sink, Source};
+use thiserror::Error;
+
+/// A run that cannot go on.
+#[derive(Debug, Error)]
+pub enum NicError {
+    #[error("node {node}, cycle {cycle}: {source}")]
+    Memory { node: usize, cycle: u64, source: OutsideMemory },
+    #[error("node {node}, cycle {cycle}: {count} assertions failed in the RTL:\n{messages}")]
+    Assertion { node: usize, cycle: u64, count: u32, messages: String },
+    #[error(transparent)]
+    Port(#[from] PortError),
+    #[error("node {node}: the engine is not ready {cycles} cycles after reset")]
+    NotReady { node: usize, cycles: u64 },
+    #[error("node {node}: register ID reads {id:#010x} instead of {:#010x}: {}", reg::id::RESET, if *id == u32::MAX { "the link is down" } else { "another device" })]
+    NotOurs { node: usize, id: u32 },
+}
+
+/// Sees what a NIC does.
+pub trait Observer {
+    /// A frame began to enter the NIC.
+    fn frame_in(&mut self, cycle: u64, frame: &[u8]);
+    /// A step was committed. `memory` is the host memory at that time.
+    fn record(&mut self, record: &Record, memory: &HostMemory);
+    /// A payload read was asked for.
+    fn dma_read(&mut self, cycle: u64, addr: u64, len: usize);
+    /// A payload write was made.
+    fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]);
+    /// A WQE read was asked for.
+    fn wqe_read(&mut self, cycle: u64, addr: u64, len: usize);
+    /// A CQE write was made.
+    fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]);
+    /// A frame left the NIC.
+    fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &HostMemory);
+}
+
+/// A NIC and its host.
+pub struct NicSim {
+    node: usize,
+    dut: Dut,
+    reset: Port,
+    fault: Option<Port>,
+    bus: AxiLite,
+    staged: HashMap<u16, u32>,
+    rx: Source,
+    tx: Sink,
+    payload_read: ReadPort,
+    payload_write: WritePort,
+    wqe_read: ReadPort,
+    cqe_write: WritePort,
+    commit: CommitPort,
+    records: Vec<Record>,
+    rng: SmallRng,
+    host: HostConfig,
+    cycle: u64,
+    period_ps: u64,
+    pub memory: HostMemory,
+}
+
+const RESET_CYCLES: u64 = 4;
+const READY_CYCLES: u64 = 200_000;
+/// Frames that may wait in front of the NIC before the link drops them.
+const RX_FRAMES: usize = 512;
+
+impl NicSim {
+    /// Instance `node` of a model, reset and ready.
+    pub fn new(model: &Model, node: usize, period_ps: u64, host: &HostConfig, seed: u64) -> Result<Self, NicError> {
+        let mut dut = model.instance(&format!("nic{node}"), seed.wrapping_mul(31).wrapping_add(node as u64));
+        dut.set_period_ps(period_ps);
+        let mac = |dir: &str| ["tvalid", "tready", "tdata", "tlast", "tkeep"].map(|n| format!("mac_{dir}_{n}"));
+        let (r, t) = (mac("rx"), mac("tx"));
+        let rx = Source::new(&dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: &r[3], keep: Some(&r[4]) })?;
+        let tx = Sink::new(&dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: &t[3], keep: Some(&t[4]) })?;
+        let mut nic = Self {
+            node,
+            reset: dut.input("reset")?,
+            fault: dut.input("fault").ok(),
+            bus: AxiLite::new(&dut)?,
+            staged: HashMap::new(),
+            rx,
+            tx,
+            payload_read: ReadPort::new(&dut, "dr")?,
+            payload_write: WritePort::new(&dut, "dw")?,
+            wqe_read: ReadPort::new(&dut, "cr")?,
+            cqe_write: WritePort::new(&dut, "cw")?,
+            commit: CommitPort::new(&dut)?,
+            records: Vec::new(),
+            rng: SmallRng::seed_from_u64(seed ^ (node as u64) << 32),
+            host: host.clone(),
+            cycle: 0,
+            period_ps,
+            memory: HostMemory::new(),
+            dut,
+        };
+        nic.start()?;
+        Ok(nic)
+    }
+
+    fn start(&mut self) -> Result<(), NicError> {
+        self.reset.set_bit(true);
+        for _ in 0..RESET_CYCLES {
+            self.dut.cycle();
+            self.cycle += 1;
+        }
+        self.reset.set_bit(false);
+        let mut silent = Silent;
+        let id = self.read_register(reg::id::OFFSET, &mut silent)?;
+        if id != reg::id::RESET {
+            return Err(NicError::NotOurs { node: self.node, id });
+        }
+        loop {
+            if self.read_register(reg::status::OFFSET, &mut silent)? & 1 == 1 {
+                return Ok(());
+            }
+            if self.cycle > READY_CYCLES {
+                return Err(NicError::NotReady { node: self.node, cycles: self.cycle });
+            }
+        }
+    }
+
+    fn read_register(&mut self, offset: u16, observer: &mut dyn Observer) -> Result<u32, NicError> {
+        self.bus.read(offset);
+        for _ in 0..1000 {
+            self.step(observer)?;
+            if let Some(v) = self.bus.value() {
+                return Ok(v);
+            }
+        }
+        // a device that does not answer reads as all ones, as on PCIe
+        Ok(u32::MAX)
+    }
+
+    /// Plants fault `number` (builds with faults only; false otherwise).
+    pub fn set_fault(&mut self, number: u32) -> bool {
+        if let Some(f) = &self.fault {
+            f.set_u64(number.into());
+        }
+        self.fault.is_some()
+    }
+
+    /// Queues a register write.
+    pub fn write_register(&mut self, offset: u16, value: u32) {
+        self.bus.write(offset, value);
+    }
+
+    /// Queues the writes that apply a table row; staging words that already hold the value are not written again.
+    pub fn write_table(&mut self, write: &TableWrite) {
+        for (i, word) in write.row.iter().enumerate() {
+            let offset = reg::table_data::OFFSET + 4 * i as u16;
+            if self.staged.insert(offset, *word) != Some(*word) {
+                self.bus.write(offset, *word);
+            }
+        }
+        let mut commit = [0u32];
+        reg::table_commit::TABLE.set(&mut commit, write.table.into());
+        reg::table_commit::INDEX.set(&mut commit, write.index.into());
+        self.bus.write(reg::table_commit::OFFSET, commit[0]);
+        debug_assert!(write.table <= table::key::NUMBER);
+    }
+
+    /// Queues a doorbell.
+    pub fn ring(&mut self, qp: u16, producer: u16) {
+        let mut bell = [0u32];
+        reg::doorbell::QP.set(&mut bell, qp.into());
+        reg::doorbell::PRODUCER.set(&mut bell, producer.into());
+        self.bus.write(reg::doorbell::OFFSET, bell[0]);
+    }
+
+    /// All register accesses are done.
+    pub fn bus_idle(&self) -> bool {
+        self.bus.idle()
+    }
+
+    /// Reads the event counters, by letting time pass.
+    pub fn counters(&mut self, observer: &mut dyn Observer) -> Result<Vec<u32>, NicError> {
+        (0..reg::counter::COUNT).map(|i| self.read_register(reg::counter::OFFSET + 4 * i, observer)).collect()
+    }
+
+    /// A frame arrives. False if the NIC is so far behind that the link drops it.
+    pub fn receive(&mut self, frame: Vec<u8>, observer: &mut dyn Observer) -> bool {
+        if frame.is_empty() || self.rx.backlog() >= RX_FRAMES {
+            return false;
+        }
+        observer.frame_in(self.cycle, &frame);
+        self.rx.push(frame);
+        true
+    }
+
+    /// Frames waiting in front of the NIC.
+    pub fn rx_backlog(&self) -> usize {
+        self.rx.backlog()
+    }
+
+    /// Cycles since the start.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// Simulated time.
+    pub fn now_ps(&self) -> u64 {
+        self.cycle * self.period_ps
+    }
+
+    /// Nothing is under way in the host's DMA ports.
+    pub fn dma_idle(&self) -> bool {
+        self.payload_read.idle() && self.payload_write.idle() && self.wqe_read.idle() && self.cqe_write.idle()
+    }
+
+    /// Starts a waveform.
+    pub fn trace_open(&mut self, path: &std::path::Path) -> Result<(), mrnic_verilated::FileError> {
+        self.dut.trace_open(path)
+    }
+
+    /// Ends the waveform.
+    pub fn trace_close(&mut self) {
+        self.dut.trace_close();
+    }
+
+    /// One clock cycle. Returns a frame that left the NIC in it.
+    pub fn step(&mut self, observer: &mut dyn Observer) -> Result<Option<Vec<u8>>, NicError> {
+        let (node, cycle, now) = (self.node, self.cycle, self.now_ps());
+        let outside = |source| NicError::Memory { node, cycle, source };
+        self.bus.drive();
+        self.rx.drive(false);
+        self.tx.drive(false);
+        self.payload_read.drive(now, &self.memory, &self.host, &mut self.rng).map_err(outside)?;
+        self.wqe_read.drive(now, &self.memory, &self.host, &mut self.rng).map_err(outside)?;
+        self.payload_write.drive(&self.host, &mut self.rng);
+        self.cqe_write.drive(&self.host, &mut self.rng);
+        self.dut.eval();
+        self.bus.sample();
+        self.rx.sample();
+        self.commit.sample(cycle, &mut self.records);
+        for r in self.records.drain(..) {
+            observer.record(&r, &self.memory);
+        }
+        if let Some((addr, len)) = self.payload_read.sample(now, &self.host, &mut self.rng) {
+            observer.dma_read(cycle, addr, len);
+        }
+        if let Some((addr, len)) = self.wqe_read.sample(now, &self.host, &mut self.rng) {
+            observer.wqe_read(cycle, addr, len);
+        }
+        if let Some((addr, data)) = self.payload_write.sample() {
+            observer.dma_write(cycle, addr, &data);
+            self.memory.dma_write(addr, &data).map_err(outside)?;
+        }
+        if let Some((addr, data)) = self.cqe_write.sample() {
+            debug_assert_eq!(data.len(), ring::cqe::BYTES);
+            observer.cqe_write(cycle, addr, &data);
+            self.memory.write(addr, &data).map_err(outside)?;
+        }
+        let frame = self.tx.sample();
+        if let Some(f) = &frame {
+            observer.frame_out(cycle, f, &self.memory);
+        }
+        self.dut.cycle();
+        self.cycle += 1;
+        if self.dut.errors() > 0 {
+            return Err(NicError::Assertion { node, cycle, count: self.dut.errors(), messages: self.dut.messages() });
+        }
+        Ok(frame)
+    }
+}
+
+/// An observer that looks away.
+pub struct Silent;
+
+impl Observer for Silent {
+    fn frame_in(&mut self, _: u64, _: &[u8]) {}
+    fn record(&mut self, _: &Record, _: &HostMemory) {}
+    fn dma_read(&mut self, _: u64, _: u64, _: usize) {}
+    fn dma_write(&mut self, _: u64, _: u64, _: &[u8]) {}
+    fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
+    fn cqe_write(&mut self, _: u64, _: u64, _: &[u8]) {}
+    fn frame_out(&mut self, _: u64, _: &[u8], _: &HostMemory) {}
+}

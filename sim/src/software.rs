@@ -1,0 +1,193 @@
+//! Software on a node: rings in host memory, WQEs posted as slots come free, CQEs polled, buffers checked.
+//!
+//! In: transfers to make. Out: WQEs and doorbells; what completed. Guarantees: never more WQEs outstanding than the ring
+//! holds; every CQE is checked for owner, order and status; data is compared byte by byte.
+use crate::memory::{HostMemory, OutsideMemory};
+use crate::nic::NicSim;
+use crate::setup::Rings;
+use mrnic_regs::{code, ring};
+use std::collections::VecDeque;
+use thiserror::Error;
+
+/// Entries of the rings that [`Stream`] makes, log2.
+pub const RING_LOG2: u8 = 6;
+
+/// What software saw that must not be.
+#[derive(Debug, Error)]
+pub enum SoftwareError {
+    #[error(transparent)]
+    Memory(#[from] OutsideMemory),
+    #[error("node {node}, QP {qp}: CQE {index} completes WQE {got} instead of {expected}")]
+    Order { node: usize, qp: u16, index: u64, got: u64, expected: u64 },
+    #[error("node {node}, QP {qp}: CQE {index} names QP {got}")]
+    WrongQp { node: usize, qp: u16, index: u64, got: u64 },
+    #[error("node {node}, QP {qp}: WQE {index} completed with status {status} (nak code {nak}), expected {expected}")]
+    Status { node: usize, qp: u16, index: u64, status: u8, nak: u8, expected: u8 },
+}
+
+/// A WRITE to post.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Write {
+    pub local: u64,
+    pub lkey: u32,
+    pub remote: u64,
+    pub rkey: u32,
+    pub length: u32,
+    /// Status its CQE must have.
+    pub expect: u8,
+    /// Opcode, 0 for WRITE (others are refused).
+    pub opcode: u8,
+}
+
+impl Write {
+    /// The WQE.
+    pub fn encode(&self, wr_id: u64) -> [u8; ring::wqe::BYTES] {
+        let mut w = [0u32; ring::wqe::BYTES / 4];
+        ring::wqe::OPCODE.set(&mut w, self.opcode.into());
+        ring::wqe::SIGNALED.set(&mut w, 1);
+        ring::wqe::LKEY.set(&mut w, self.lkey.into());
+        ring::wqe::LADDR.set(&mut w, self.local.into());
+        ring::wqe::RADDR.set(&mut w, self.remote.into());
+        ring::wqe::RKEY.set(&mut w, self.rkey.into());
+        ring::wqe::LENGTH.set(&mut w, self.length.into());
+        ring::wqe::WR_ID.set(&mut w, wr_id.into());
+        let mut bytes = [0; ring::wqe::BYTES];
+        for (b, w) in bytes.chunks_exact_mut(4).zip(w) {
+            b.copy_from_slice(&w.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// The software side of one queue pair.
+#[derive(Debug)]
+pub struct Stream {
+    node: usize,
+    pub qp: u16,
+    pub rings: Rings,
+    waiting: VecDeque<Write>,
+    outstanding: VecDeque<Write>,
+    produced: u64,
+    completed: u64,
+    bytes: u64,
+    start_ps: u64,
+}
+
+impl Stream {
+    /// Rings for a queue pair.
+    pub fn new(node: usize, qp: u16, memory: &mut HostMemory) -> Self {
+        let sq_base = memory.allocate(ring::wqe::BYTES << RING_LOG2, 0, false);
+        let cq_base = memory.allocate(ring::cqe::BYTES << RING_LOG2, 0, false);
+        Self {
+            node,
+            qp,
+            rings: Rings { sq_base, sq_log2: RING_LOG2, cq_base, cq_log2: RING_LOG2 },
+            waiting: VecDeque::new(),
+            outstanding: VecDeque::new(),
+            produced: 0,
+            completed: 0,
+            bytes: 0,
+            start_ps: 0,
+        }
+    }
+
+    /// Adds a WRITE; none is posted before `start_ps`.
+    pub fn add(&mut self, write: Write, start_ps: u64) {
+        self.start_ps = self.start_ps.max(start_ps);
+        self.waiting.push_back(write);
+    }
+
+    /// Everything has completed.
+    pub fn done(&self) -> bool {
+        self.waiting.is_empty() && self.outstanding.is_empty()
+    }
+
+    /// Bytes of completed WRITEs.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// WQEs completed.
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// Polls the completion queue and posts what fits. Rings the doorbell once.
+    pub fn poll(&mut self, nic: &mut NicSim) -> Result<(), SoftwareError> {
+        while self.poll_one(&nic.memory)? {}
+        if nic.now_ps() < self.start_ps {
+            return Ok(());
+        }
+        let mut posted = false;
+        while self.outstanding.len() < 1 << RING_LOG2 {
+            let Some(w) = self.waiting.pop_front() else { break };
+            let slot = self.produced & ((1 << RING_LOG2) - 1);
+            nic.memory.write(self.rings.sq_base + slot * ring::wqe::BYTES as u64, &w.encode(self.produced))?;
+            self.produced += 1;
+            self.outstanding.push_back(w);
+            posted = true;
+        }
+        if posted {
+            nic.ring(self.qp, self.produced as u16);
+        }
+        Ok(())
+    }
+
+    fn poll_one(&mut self, memory: &HostMemory) -> Result<bool, SoftwareError> {
+        let Some(write) = self.outstanding.front().copied() else { return Ok(false) };
+        let slot = self.completed & ((1 << RING_LOG2) - 1);
+        let bytes = memory.read(self.rings.cq_base + slot * ring::cqe::BYTES as u64, ring::cqe::BYTES)?;
+        let mut words = [0u32; ring::cqe::BYTES / 4];
+        for (w, b) in words.iter_mut().zip(bytes.chunks_exact(4)) {
+            *w = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+        }
+        let phase = (self.completed >> RING_LOG2) & 1 ^ 1;
+        if ring::cqe::PHASE.get(&words) != phase {
+            return Ok(false);
+        }
+        let (node, qp, index) = (self.node, self.qp, self.completed);
+        let got = ring::cqe::QPN.get(&words);
+        if got != u64::from(qp) {
+            return Err(SoftwareError::WrongQp { node, qp, index, got });
+        }
+        let got = ring::cqe::WR_ID.get(&words);
+        if got != index {
+            return Err(SoftwareError::Order { node, qp, index, got, expected: index });
+        }
+        let status = ring::cqe::STATUS.get(&words) as u8;
+        if status != write.expect {
+            let nak = ring::cqe::NAK_CODE.get(&words) as u8;
+            return Err(SoftwareError::Status { node, qp, index, status, nak, expected: write.expect });
+        }
+        if status == code::STATUS_SUCCESS {
+            self.bytes += u64::from(write.length);
+        }
+        self.outstanding.pop_front();
+        self.completed += 1;
+        Ok(true)
+    }
+}
+
+/// A transfer between two buffers.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    pub from: usize,
+    pub to: usize,
+    pub local: u64,
+    pub remote: u64,
+    pub bytes: u64,
+}
+
+/// Bytes of a pattern that differs at every position of every transfer.
+pub fn pattern(seed: u64, len: usize) -> Vec<u8> {
+    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut v = Vec::with_capacity(len + 8);
+    while v.len() < len {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        v.extend_from_slice(&x.to_le_bytes());
+    }
+    v.truncate(len);
+    v
+}

@@ -1,0 +1,561 @@
+//! Nodes, network and checkers, advanced cycle by cycle.
+//!
+//! In: a scenario and a Verilated model. Out: an [`Outcome`], or the first thing that went wrong as a [`RunError`].
+//! Guarantees: every commit of every node is compared with the golden model; at the end memory, placement, completions and
+//! the conservation of frames are checked independently of the model.
+use crate::capture::{Capture, CaptureError};
+use crate::fabric::{port_on_plane, Fabric, PlaneStats};
+use crate::memory::{HostMemory, OutsideMemory};
+use crate::nic::{NicError, NicSim, Observer};
+use crate::recorder::{PathSeries, PathStats, Recorder};
+use crate::scenario::Scenario;
+use crate::setup::NodeSetup;
+use crate::software::{pattern, SoftwareError, Stream, Transfer, Write};
+use mrnic_lockstep::{Checker, Divergence, Record};
+use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, RATE_UNLIMITED};
+use mrnic_nic::config::BuildConfig;
+use mrnic_regs::{code, counter, reg};
+use mrnic_verilated::{FileError, Model};
+use mrnic_wire::{NetAddr, Opcode};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a run failed: which check.
+#[derive(Debug, Error)]
+pub enum RunError {
+    #[error("lockstep check failed on node {node}:\n{source}")]
+    Lockstep { node: usize, source: Box<Divergence> },
+    #[error("completion check failed: {0}")]
+    Software(#[from] SoftwareError),
+    #[error("{0}")]
+    Nic(#[from] NicError),
+    #[error("memory check failed: node {node}, byte {offset} of transfer {transfer} is {got:#04x} instead of {expected:#04x} (first of {wrong} wrong bytes)")]
+    Data { node: usize, transfer: usize, offset: usize, got: u8, expected: u8, wrong: usize },
+    #[error("placement check failed: node {node}, byte {offset} of transfer {transfer} was written {count} times")]
+    Placement { node: usize, transfer: usize, offset: usize, count: u8 },
+    #[error("conservation check failed: {0}")]
+    Conservation(String),
+    #[error("progress check failed: {done} of {total} bytes completed after {limit_us} us (limit_us of the scenario); nothing completed for {idle_us} us")]
+    Stalled { done: u64, total: u64, limit_us: u64, idle_us: u64 },
+    #[error(transparent)]
+    Memory(#[from] OutsideMemory),
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    #[error(transparent)]
+    Trace(#[from] FileError),
+    #[error("the scenario cannot be set up: {0}")]
+    Setup(String),
+}
+
+/// How a run is watched.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Waveform of node 0, and how many cycles of it.
+    pub wave: Option<(PathBuf, u64)>,
+    pub pcap: Option<PathBuf>,
+    /// Compare with the golden model.
+    pub lockstep: bool,
+    /// Fault planted in node 0 (builds with faults).
+    pub fault: u32,
+}
+
+/// Frames written to a capture at most.
+const PCAP_FRAMES: u64 = 20_000;
+/// Cycles between two polls of the completion queues.
+const POLL_CYCLES: u64 = 16;
+/// Cycles between two reports of progress.
+const PROGRESS_CYCLES: u64 = 4096;
+/// Cycles after the last completion in which what is still under way must settle.
+const SETTLE_CYCLES: u64 = 40_000;
+
+/// What a run showed.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Outcome {
+    pub scenario: String,
+    pub seed: u64,
+    /// From the first WQE to the last CQE.
+    pub duration_ns: u64,
+    pub bytes_verified: u64,
+    pub commits: u64,
+    pub nic_cycles: u64,
+    pub nodes: Vec<NodeOutcome>,
+    pub planes: Vec<PlaneStats>,
+}
+
+/// What a run showed on one node.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct NodeOutcome {
+    pub node: usize,
+    pub commits: u64,
+    pub counters: BTreeMap<String, u32>,
+    /// As a sender, with the peer of the connection.
+    pub paths: Vec<PathOutcome>,
+}
+
+/// One path of one node as a sender.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct PathOutcome {
+    pub peer: usize,
+    pub path: u64,
+    #[serde(flatten)]
+    pub stats: PathStats,
+    pub series: PathSeries,
+}
+
+impl Outcome {
+    /// Payload bits per nanosecond.
+    pub fn goodput_gbps(&self) -> f64 {
+        self.bytes_verified as f64 * 8.0 / self.duration_ns.max(1) as f64
+    }
+}
+
+struct Node {
+    nic: NicSim,
+    streams: Vec<Stream>,
+    watch: Watch,
+}
+
+/// The observer of one node.
+struct Watch {
+    recorder: Recorder,
+    checker: Option<Checker>,
+    failed: Option<Box<Divergence>>,
+}
+
+impl Watch {
+    fn check(&mut self, f: impl FnOnce(&mut Checker) -> Result<(), Box<Divergence>>) {
+        if self.failed.is_none() {
+            if let Some(c) = &mut self.checker {
+                self.failed = f(c).err();
+            }
+        }
+    }
+}
+
+impl mrnic_lockstep::Memory for HostMemory {
+    fn read_into(&self, addr: u64, out: &mut [u8]) -> bool {
+        match self.read(addr, out.len()) {
+            Ok(bytes) => {
+                out.copy_from_slice(bytes);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn frame_in(&mut self, cycle: u64, frame: &[u8]) {
+        self.check(|c| c.frame_in(cycle, frame));
+    }
+    fn record(&mut self, record: &Record, memory: &HostMemory) {
+        self.recorder.record(record);
+        self.check(|c| c.record(record, memory));
+    }
+    fn dma_read(&mut self, cycle: u64, addr: u64, len: usize) {
+        self.check(|c| c.dma_read(cycle, addr, len));
+    }
+    fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
+        self.check(|c| c.dma_write(cycle, addr, data));
+    }
+    fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
+    fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
+        self.check(|c| c.cqe_write(cycle, addr, data));
+    }
+    fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &HostMemory) {
+        self.check(|c| c.frame_out(cycle, frame, memory));
+    }
+}
+
+/// Index of the connection of `node` to `peer`.
+fn conn_index(node: usize, peer: usize) -> u16 {
+    (if peer < node { peer } else { peer - 1 }) as u16
+}
+
+/// The node a connection of `node` leads to.
+fn peer_of(node: usize, conn: u64) -> usize {
+    let c = conn as usize;
+    if c < node {
+        c
+    } else {
+        c + 1
+    }
+}
+
+const MAC_NODE_BYTE: usize = 5;
+
+fn address(ipv6: bool, from: usize, to: usize) -> NetAddr {
+    let mac = |n: usize| [2, 0, 0, 0, 0, n as u8 + 1];
+    let v4 = |n: usize| [10, 0, 0, n as u8 + 1];
+    let v6 = |n: usize| [0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, n as u8 + 1];
+    if ipv6 {
+        NetAddr::v6(mac(from), mac(to), v6(from), v6(to))
+    } else {
+        NetAddr::v4(mac(from), mac(to), v4(from), v4(to))
+    }
+}
+
+/// Everything.
+pub struct World {
+    scenario: Scenario,
+    options: Options,
+    nodes: Vec<Node>,
+    fabric: Fabric,
+    transfers: Vec<Transfer>,
+    capture: Option<Capture>,
+    period_ps: u64,
+    total: u64,
+    link_drops: u64,
+}
+
+impl World {
+    /// Opens all connections of a scenario.
+    pub fn new(scenario: &Scenario, build: &BuildConfig, model: &Model, options: &Options) -> Result<Self, RunError> {
+        let seed = scenario.seed;
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let fabric = Fabric::new(&scenario.fabric, scenario.nics, seed);
+        let mut nodes = Vec::new();
+        for n in 0..scenario.nics {
+            let nic = NicSim::new(model, n, build.clock_ps, &scenario.host, seed)?;
+            let watch = Watch { recorder: Recorder::new(build.clock_ps), checker: None, failed: None };
+            nodes.push(Node { nic, streams: Vec::new(), watch });
+        }
+        if options.fault != 0 && !nodes[0].nic.set_fault(options.fault) {
+            return Err(RunError::Setup(format!("build {} has no fault input", build.name)));
+        }
+        let mut setups = connections(scenario, &mut rng);
+        let transfers = traffic(scenario, build, &mut nodes, &mut setups, &mut rng)?;
+        let capture = match &options.pcap {
+            Some(file) => Some(Capture::create(file, scenario.fabric.planes, PCAP_FRAMES)?),
+            None => None,
+        };
+        let mut world = Self {
+            total: transfers.iter().map(|t| t.bytes).sum(),
+            scenario: scenario.clone(),
+            options: options.clone(),
+            nodes,
+            fabric,
+            transfers,
+            capture,
+            period_ps: build.clock_ps,
+            link_drops: 0,
+        };
+        world.configure(build, &setups)?;
+        Ok(world)
+    }
+
+    fn configure(&mut self, build: &BuildConfig, setups: &[NodeSetup]) -> Result<(), RunError> {
+        // R11: 0.95 of the line rate in an epoch of 16.384 us
+        let cap = (u64::from(self.scenario.connection.hint_capacity_mbps) * 16_384 / 8000 * 95 / 100) as u32;
+        for (node, setup) in self.nodes.iter_mut().zip(setups) {
+            node.nic.write_register(reg::epoch_cap::OFFSET, cap);
+            if self.options.lockstep {
+                let config = NicConfig {
+                    conns: build.conns as u32,
+                    paths_max: build.paths as u8,
+                    qps: build.qps as u32,
+                    msgs_per_stream: build.msgs_per_stream as u32,
+                    conn_fifo: build.conn_fifo as u32,
+                    keys: build.keys as u32,
+                    pool_packets: build.pool_packets as u32,
+                    ack_every: reg::ack_every::RESET as u8,
+                    ack_delay_ticks: reg::ack_delay::RESET,
+                    rto_min_ticks: reg::rto_min::RESET,
+                    epoch_cap_bytes: cap,
+                    events: false,
+                };
+                let mut checker = Checker::new(&config, build.clock_ps).map_err(|e| RunError::Setup(e.to_string()))?;
+                for (i, k) in &setup.keys {
+                    checker.register_key(*i, k).map_err(|e| RunError::Setup(e.to_string()))?;
+                }
+                for (i, c) in &setup.connections {
+                    checker.open_connection(*i, c).map_err(|e| RunError::Setup(e.to_string()))?;
+                }
+                for (n, q, r) in &setup.qps {
+                    checker.open_qp(*n, q, r.cq_base).map_err(|e| RunError::Setup(e.to_string()))?;
+                }
+                node.watch.checker = Some(checker);
+            }
+            for w in setup.writes() {
+                node.nic.write_table(&w);
+            }
+        }
+        while self.nodes.iter().any(|n| !n.nic.bus_idle()) {
+            self.cycle()?;
+        }
+        Ok(())
+    }
+
+    /// One clock cycle of all nodes.
+    fn cycle(&mut self) -> Result<(), RunError> {
+        let now = self.nodes[0].nic.now_ps();
+        while let Some((to, _, frame)) = self.fabric.deliver(now) {
+            let node = &mut self.nodes[to];
+            if !node.nic.receive(frame, &mut node.watch) {
+                self.link_drops += 1;
+            }
+        }
+        for n in 0..self.nodes.len() {
+            let node = &mut self.nodes[n];
+            let frame = node.nic.step(&mut node.watch)?;
+            if let Some(source) = node.watch.failed.take() {
+                return Err(RunError::Lockstep { node: n, source });
+            }
+            let Some(frame) = frame else { continue };
+            let to = usize::from(frame.get(MAC_NODE_BYTE).copied().unwrap_or(0)).wrapping_sub(1);
+            if to >= self.nodes.len() || to == n {
+                return Err(RunError::Conservation(format!("node {n} sent a frame to no node")));
+            }
+            let is_ack = mrnic_wire::parse_packet(&frame).is_ok_and(|p| p.packet.opcode() == Opcode::Ack);
+            let copy = self.capture.is_some().then(|| frame.clone());
+            let plane = self.fabric.send(now, n, to, frame, is_ack);
+            if let (Some(c), Some(copy)) = (&mut self.capture, copy) {
+                c.frame(now, plane, &copy)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs until everything has completed; `progress` gets bytes completed and bytes in all.
+    pub fn run(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Outcome, RunError> {
+        if let Some((file, _)) = &self.options.wave {
+            self.nodes[0].nic.trace_open(file)?;
+        }
+        let start_ps = self.nodes[0].nic.now_ps();
+        let start_cycle = self.nodes[0].nic.cycle();
+        let limit_ps = start_ps + self.scenario.limit_us * 1_000_000;
+        let (mut cycles, mut last_done, mut last_change, mut completed) = (0u64, 0, start_ps, 0);
+        loop {
+            let now = self.nodes[0].nic.now_ps();
+            if cycles.is_multiple_of(POLL_CYCLES) {
+                let mut done = 0;
+                let mut all = true;
+                let mut count = 0;
+                for node in &mut self.nodes {
+                    for s in &mut node.streams {
+                        s.poll(&mut node.nic)?;
+                        done += s.bytes();
+                        count += s.completed();
+                        all &= s.done();
+                    }
+                }
+                if count != completed {
+                    (completed, last_change) = (count, now);
+                }
+                if all {
+                    break;
+                }
+                if now > limit_ps {
+                    let idle_us = (now - last_change) / 1_000_000;
+                    return Err(RunError::Stalled { done, total: self.total, limit_us: self.scenario.limit_us, idle_us });
+                }
+                if cycles.is_multiple_of(PROGRESS_CYCLES) || done != last_done {
+                    progress(done, self.total);
+                    last_done = done;
+                }
+            }
+            self.cycle()?;
+            cycles += 1;
+            if self.options.wave.as_ref().is_some_and(|w| w.1 == cycles) {
+                self.nodes[0].nic.trace_close();
+            }
+        }
+        let end_ps = self.nodes[0].nic.now_ps();
+        self.nodes[0].nic.trace_close();
+        progress(self.total, self.total);
+        self.settle()?;
+        let bytes_verified = self.verify()?;
+        self.outcome(end_ps - start_ps, bytes_verified, start_cycle)
+    }
+
+    /// Lets everything under way arrive.
+    fn settle(&mut self) -> Result<(), RunError> {
+        for _ in 0..SETTLE_CYCLES {
+            let quiet = self.fabric.in_flight() == 0 && self.nodes.iter().all(|n| n.nic.dma_idle() && n.nic.rx_backlog() == 0);
+            if quiet {
+                break;
+            }
+            self.cycle()?;
+        }
+        // what the pipelines still hold
+        for _ in 0..2000 {
+            self.cycle()?;
+        }
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<u64, RunError> {
+        if !self.fabric.conserved() {
+            return Err(RunError::Conservation(format!("frames: {:?}, {} in flight", self.fabric.stats, self.fabric.in_flight())));
+        }
+        let mut verified = 0;
+        for (i, t) in self.transfers.iter().enumerate() {
+            let sent = self.nodes[t.from].nic.memory.read(t.local, t.bytes as usize)?;
+            let memory = &self.nodes[t.to].nic.memory;
+            let got = memory.read(t.remote, t.bytes as usize)?;
+            if let Some(offset) = sent.iter().zip(got).position(|(a, b)| a != b) {
+                let wrong = sent.iter().zip(got).filter(|(a, b)| a != b).count();
+                let (got, expected) = (got[offset], sent[offset]);
+                return Err(RunError::Data { node: t.to, transfer: i, offset, got, expected, wrong });
+            }
+            if let Some(counts) = memory.write_counts(t.remote) {
+                if let Some(offset) = counts.iter().take(t.bytes as usize).position(|c| *c != 1) {
+                    return Err(RunError::Placement { node: t.to, transfer: i, offset, count: counts[offset] });
+                }
+            }
+            verified += t.bytes;
+        }
+        Ok(verified)
+    }
+
+    fn outcome(&mut self, duration_ps: u64, bytes_verified: u64, start_cycle: u64) -> Result<Outcome, RunError> {
+        let mut nodes = Vec::new();
+        let received: Vec<_> = self.nodes.iter().map(|n| n.watch.recorder.received().clone()).collect();
+        let mut commits = 0;
+        for (n, node) in self.nodes.iter_mut().enumerate() {
+            let values = node.nic.counters(&mut node.watch)?;
+            if let Some(source) = node.watch.failed.take() {
+                return Err(RunError::Lockstep { node: n, source });
+            }
+            if let Some(c) = &mut node.watch.checker {
+                c.finish().map_err(|source| RunError::Lockstep { node: n, source })?;
+                commits += c.commits();
+            }
+            let r = &node.watch.recorder;
+            let paths = r.paths.iter().map(|(&(conn, path), stats)| {
+                let peer = peer_of(n, conn);
+                let mut stats = stats.clone();
+                let key = (u64::from(conn_index(peer, n)), path);
+                (stats.duplicates, stats.ce_marks) = received[peer].get(&key).copied().unwrap_or_default();
+                stats.plane = path as usize % self.scenario.fabric.planes;
+                PathOutcome { peer, path, stats, series: r.series.get(&(conn, path)).cloned().unwrap_or_default() }
+            });
+            nodes.push(NodeOutcome {
+                node: n,
+                commits: node.watch.checker.as_ref().map_or(0, Checker::commits),
+                paths: paths.collect(),
+                counters: counter::NAMES.iter().map(|n| n.to_string()).zip(values).collect(),
+            });
+        }
+        let cycles = self.nodes[0].nic.cycle() - start_cycle;
+        Ok(Outcome {
+            scenario: self.scenario.name.clone(),
+            seed: self.scenario.seed,
+            duration_ns: duration_ps / 1000,
+            bytes_verified,
+            commits,
+            nic_cycles: cycles * self.nodes.len() as u64,
+            nodes,
+            planes: self.fabric.stats.clone(),
+        })
+    }
+
+    /// The clock period.
+    pub fn period_ps(&self) -> u64 {
+        self.period_ps
+    }
+}
+
+/// Opens a connection between each two nodes.
+fn connections(scenario: &Scenario, rng: &mut SmallRng) -> Vec<NodeSetup> {
+    let c = &scenario.connection;
+    let mut setups = vec![NodeSetup::default(); scenario.nics];
+    for a in 0..scenario.nics {
+        for b in a + 1..scenario.nics {
+            let starts: Vec<[u32; 2]> = (0..8).map(|_| [rng.random_range(0..1 << 24), rng.random_range(0..1 << 24)]).collect();
+            for (from, to, tx) in [(a, b, 0), (b, a, 1)] {
+                let mut conn = ConnConfig::new(conn_index(to, from), c.paths as u8, address(c.ipv6, from, to));
+                conn.mtu_log2 = c.mtu_bytes.ilog2() as u8;
+                conn.init_window_pkts = c.init_window as u16;
+                conn.retry_cnt = c.retry_cnt as u8;
+                conn.init_hint_mbps = c.init_hint_mbps.unwrap_or(RATE_UNLIMITED);
+                for (p, path) in conn.path.iter_mut().enumerate() {
+                    path.enabled = p < c.paths;
+                    path.udp_port = port_on_plane(rng.random(), p % scenario.fabric.planes, scenario.fabric.planes);
+                    path.tx_start_ppsn = starts[p][tx];
+                    path.rx_start_ppsn = starts[p][1 - tx];
+                }
+                setups[from].connections.push((conn_index(from, to), conn));
+            }
+        }
+    }
+    for s in &mut setups {
+        s.connections.sort_by_key(|c| c.0);
+    }
+    setups
+}
+
+/// Makes buffers, keys, queue pairs and WQEs.
+fn traffic(
+    scenario: &Scenario,
+    build: &BuildConfig,
+    nodes: &mut [Node],
+    setups: &mut [NodeSetup],
+    rng: &mut SmallRng,
+) -> Result<Vec<Transfer>, RunError> {
+    let mut transfers = Vec::new();
+    let start_ps = nodes[0].nic.now_ps();
+    for (i, t) in scenario.traffic.iter().enumerate() {
+        let len = t.bytes as usize;
+        let local = nodes[t.from].nic.memory.allocate(len.max(1), t.misalign[0], false);
+        let remote = nodes[t.to].nic.memory.allocate(len.max(1), t.misalign[1], true);
+        nodes[t.from].nic.memory.write(local, &pattern(scenario.seed ^ (i as u64) << 40, len))?;
+        let mut region = |node: usize, base: u64, rights: Rights| -> Result<u32, RunError> {
+            let index = setups[node].keys.len() as u32 + 1;
+            if index as usize >= build.keys {
+                return Err(RunError::Setup(format!("node {node} needs more than the {} keys of the build", build.keys)));
+            }
+            let key = KeyConfig {
+                valid: true,
+                key_low: rng.random(),
+                pd: 1,
+                rights,
+                // software's addresses differ from bus addresses, so that a missing translation shows
+                base: base ^ 0x7000_0000_0000,
+                length: t.bytes,
+                dma_base: base,
+            };
+            setups[node].keys.push((index, key));
+            Ok(key_of(index, key.key_low))
+        };
+        let lkey = region(t.from, local, Rights::default())?;
+        let rkey = region(t.to, remote, Rights { remote_write: true, ..Rights::default() })?;
+        let first_stream = nodes[t.from].streams.len();
+        for _ in 0..t.qps {
+            let (qa, qb) = (setups[t.from].qps.len() as u16, setups[t.to].qps.len() as u16);
+            let msn: [u32; 2] = [rng.random_range(0..1 << 24), rng.random_range(0..1 << 24)];
+            for (node, peer, qp, peer_qp, dir) in [(t.from, t.to, qa, qb, 0), (t.to, t.from, qb, qa, 1)] {
+                let stream = Stream::new(node, qp, &mut nodes[node].nic.memory);
+                let mut q = QpConfig::new(conn_index(node, peer), u32::from(peer_qp));
+                q.pd = 1;
+                q.tx_start_msn = msn[dir];
+                q.rx_start_msn = msn[1 - dir];
+                q.cq_log2 = stream.rings.cq_log2;
+                setups[node].qps.push((qp, q, stream.rings));
+                if dir == 0 {
+                    nodes[node].streams.push(stream);
+                }
+            }
+        }
+        for m in 0..t.messages() {
+            let offset = m * t.message_bytes;
+            let length = t.message_bytes.min(t.bytes - offset) as u32;
+            let write = Write {
+                local: (local ^ 0x7000_0000_0000) + offset,
+                lkey,
+                remote: (remote ^ 0x7000_0000_0000) + offset,
+                rkey,
+                length,
+                expect: code::STATUS_SUCCESS,
+                opcode: 0,
+            };
+            let stream = first_stream + (m as usize % t.qps);
+            nodes[t.from].streams[stream].add(write, start_ps + t.start_ns * 1000);
+        }
+        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes });
+    }
+    Ok(transfers)
+}
