@@ -7,12 +7,12 @@ use super::message_tracker::MessageTracker;
 use super::path_tracker::PathTracker;
 use super::rate_hint::RateHint;
 use super::rx_config::RxConfig;
+use super::rx_layout::{flag_mask, opcode_value};
 use super::rx_rows::{kind, AckDescRow, RxAckHeader, RxCommitRow, RxConnRow, RxHeader, RxPathRow, RxQpRow};
 use super::rx_timers::RxTimers;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
-use mrnic_wire::{OpenMr0, Profile};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -227,14 +227,12 @@ pub struct RxCore {
     last_row: Constant<Bits<24>>,
 }
 
-/// Value of an opcode; every name used here is one that the layout loader insists on.
 fn opcode(name: &str) -> Constant<Bits<8>> {
-    Constant::new(OpenMr0::LAYOUT.opcode(name).map_or(0, |o| u64::from(o.value)).to_bits())
+    Constant::new(opcode_value(name).to_bits())
 }
 
-/// Mask of a flag of AKH.flags.
 fn flag(name: &str) -> Constant<Bits<16>> {
-    Constant::new(OpenMr0::LAYOUT.flags.iter().find(|f| f.name == name).map_or(0, |f| 1u64 << f.bit).to_bits())
+    Constant::new(flag_mask(name).to_bits())
 }
 
 impl RxCore {

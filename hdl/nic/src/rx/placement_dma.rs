@@ -1,0 +1,133 @@
+//! placement_dma: puts the payload of each placed packet where its header says, and throws that of the others away.
+//! In: `place` in the order of the packets, `pl` the payload buffer's stream (good packets with payload only). Out: `dw_desc`, `dw`.
+//! Guarantees: exactly one packet of the buffer per `place`; a descriptor is taken before its data starts; one idle clock a packet.
+use super::filled::filled;
+use crate::config::BuildConfig;
+use mrnic_emit::comment;
+use mrnic_widgets::Fifo;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// One order of rx_core.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct PlaceRow {
+    pub write: Bit,
+    pub addr: Bits<64>,
+    pub bytes: Bits<13>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum PlaceState {
+    Idle,
+    Describe,
+    Write,
+    Discard,
+}
+
+/// `K` is W / 8. See the module documentation.
+#[derive(LogicBlock)]
+pub struct PlacementDma<const W: usize, const K: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub place_valid: Signal<In, Bit>,
+    pub place_ready: Signal<Out, Bit>,
+    pub place_write: Signal<In, Bit>,
+    pub place_addr: Signal<In, Bits<64>>,
+    pub place_bytes: Signal<In, Bits<13>>,
+    pub pl_valid: Signal<In, Bit>,
+    pub pl_ready: Signal<Out, Bit>,
+    pub pl_data: Signal<In, Bits<W>>,
+    pub pl_last: Signal<In, Bit>,
+    pub dw_desc_valid: Signal<Out, Bit>,
+    pub dw_desc_ready: Signal<In, Bit>,
+    pub dw_desc_addr: Signal<Out, Bits<64>>,
+    pub dw_desc_len: Signal<Out, Bits<16>>,
+    pub dw_valid: Signal<Out, Bit>,
+    pub dw_ready: Signal<In, Bit>,
+    pub dw_data: Signal<Out, Bits<W>>,
+    /// Bytes of the last beat that belong to the payload.
+    pub dw_keep: Signal<Out, Bits<K>>,
+    pub dw_last: Signal<Out, Bit>,
+    orders: Fifo<PlaceRow>,
+    arriving: Signal<Local, PlaceRow>,
+    state: DFF<PlaceState>,
+    tail_bytes: Signal<Local, Bits<13>>,
+    tail_mask: Constant<Bits<13>>,
+    all_keep: Constant<Bits<K>>,
+}
+
+impl<const W: usize, const K: usize> PlacementDma<W, K> {
+    pub fn new(config: &BuildConfig) -> Self {
+        filled!(PlacementDma {
+            orders: Fifo::new(config.fifo.place),
+            tail_mask: Constant::new((K as u64 - 1).to_bits()),
+            all_keep: Constant::new(!Bits::<K>::default());
+            clock, reset, place_valid, place_ready, place_write, place_addr, place_bytes, pl_valid, pl_ready, pl_data,
+            pl_last, dw_desc_valid, dw_desc_ready, dw_desc_addr, dw_desc_len, dw_valid, dw_ready, dw_data, dw_keep, dw_last,
+            arriving, state, tail_bytes,
+        })
+    }
+}
+
+impl<const W: usize, const K: usize> Logic for PlacementDma<W, K> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module placement_dma: payload to its final address");
+        dff_setup!(self, clock, state);
+        clock!(self, clock, orders);
+        self.orders.reset.next = self.reset.val();
+        self.arriving.next.write = self.place_write.val();
+        self.arriving.next.addr = self.place_addr.val();
+        self.arriving.next.bytes = self.place_bytes.val();
+        self.orders.data_in.next = self.arriving.val();
+        self.orders.write.next = self.place_valid.val() & !self.orders.full.val();
+        self.place_ready.next = !self.orders.full.val();
+        self.orders.read.next = false;
+
+        self.dw_desc_valid.next = self.state.q.val() == PlaceState::Describe;
+        self.dw_desc_addr.next = self.orders.data_out.val().addr;
+        self.dw_desc_len.next = bit_cast::<16, 13>(self.orders.data_out.val().bytes);
+        self.dw_valid.next = false;
+        self.dw_data.next = self.pl_data.val();
+        self.dw_last.next = self.pl_last.val();
+        self.dw_keep.next = self.all_keep.val();
+        self.tail_bytes.next = self.orders.data_out.val().bytes & self.tail_mask.val();
+        if self.pl_last.val() & self.tail_bytes.val().any() {
+            self.dw_keep.next = !(self.all_keep.val() << self.tail_bytes.val());
+        }
+        self.pl_ready.next = false;
+        match self.state.q.val() {
+            PlaceState::Idle => {
+                if !self.orders.empty.val() {
+                    self.state.d.next = PlaceState::Discard;
+                    if self.orders.data_out.val().write {
+                        self.state.d.next = PlaceState::Describe;
+                    }
+                }
+            }
+            PlaceState::Describe => {
+                if self.dw_desc_ready.val() {
+                    self.state.d.next = PlaceState::Write;
+                }
+            }
+            PlaceState::Write => {
+                self.dw_valid.next = self.pl_valid.val();
+                self.pl_ready.next = self.dw_ready.val();
+                if self.pl_valid.val() & self.dw_ready.val() & self.pl_last.val() {
+                    self.orders.read.next = true;
+                    self.state.d.next = PlaceState::Idle;
+                }
+            }
+            PlaceState::Discard => {
+                self.pl_ready.next = true;
+                if self.pl_valid.val() & self.pl_last.val() {
+                    self.orders.read.next = true;
+                    self.state.d.next = PlaceState::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.state.d.next = PlaceState::Idle;
+        }
+    }
+}

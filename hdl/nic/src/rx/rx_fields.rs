@@ -1,0 +1,346 @@
+//! rx_fields: the header fields of a frame, picked from its first beats. Wires and two multiplexers (VLAN tag, IP version).
+//! In: the first NB beats of a frame, its form. Out: the fields, each at its own position of the wire layout.
+//! Guarantees: every offset comes from mrnic_wire's tables; the Verilog is written from the same list as the simulation.
+use super::rx_layout::{constant, expected, field, header_at, header_bytes, longest_headers, Form, FORMS};
+use super::rx_rows::{RxAckHeader, RxHeader};
+use mrnic_wire::tables::FieldInfo;
+use rust_hdl_core::prelude::*;
+
+/// Fields that the checks need and rx_core does not.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct RxChecked {
+    pub length: Bits<16>,
+    pub protocol: Bits<8>,
+    pub port: Bits<16>,
+    pub udp_length: Bits<16>,
+    pub pad: Bits<2>,
+    pub imm: Bit,
+    /// IP version, header length and fragmentation are as they must be.
+    pub ip_good: Bit,
+    pub bth_good: Bit,
+    pub path_header_good: Bit,
+}
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct RxFields<const W: usize, const NB: usize> {
+    pub beat: [Signal<In, Bits<W>>; NB],
+    pub vlan: Signal<In, Bit>,
+    pub ipv6: Signal<In, Bit>,
+    pub header: Signal<Out, RxHeader>,
+    pub ack: Signal<Out, RxAckHeader>,
+    pub checked: Signal<Out, RxChecked>,
+    /// The IPv4 header, first byte most significant.
+    pub ipv4_words: Signal<Out, Bits<160>>,
+}
+
+impl<const W: usize, const NB: usize> Default for RxFields<W, NB> {
+    fn default() -> Self {
+        assert!(NB * W / 8 >= longest_headers(), "{NB} beats of {W} bits hold no ACK over tagged IPv6");
+        Self {
+            beat: array_init::array_init(|_| Default::default()),
+            vlan: Default::default(),
+            ipv6: Default::default(),
+            header: Default::default(),
+            ack: Default::default(),
+            checked: Default::default(),
+            ipv4_words: Default::default(),
+        }
+    }
+}
+
+/// Where an output field comes from.
+enum Source {
+    /// A transport header: opcode whose packets have it, header, field.
+    Transport(&'static str, &'static str, &'static str),
+    Udp(&'static str),
+    /// One field of each IP version.
+    Ip(&'static str, &'static str),
+    /// The IP header's ECN field says congestion experienced.
+    Marked,
+    /// All fields with an only value have it.
+    IpGood,
+    Good(&'static str),
+    Zero,
+}
+use Source::{Good, Ip, IpGood, Marked, Transport, Udp, Zero};
+
+/// The fields of `RxHeader`, in the order of its declaration.
+const HEADER: &[(usize, Source)] = &[
+    (8, Transport("WRITE", "BTH", "opcode")),
+    (1, Transport("WRITE", "BTH", "ack_req")),
+    (24, Transport("WRITE", "BTH", "ppsn")),
+    (24, Transport("WRITE", "BTH", "dest_qp")),
+    (1, Marked),
+    (8, Transport("WRITE", "MPH", "home")),
+    (8, Transport("WRITE", "MPH", "via")),
+    (16, Transport("WRITE", "MPH", "conn")),
+    (1, Transport("WRITE", "MPH", "rtx")),
+    (16, Transport("WRITE", "MPH", "tx_ts")),
+    (24, Transport("WRITE", "MSGH", "msn")),
+    (1, Transport("WRITE", "MSGH", "first")),
+    (1, Transport("WRITE", "MSGH", "last")),
+    (64, Transport("WRITE", "PLH", "va")),
+    (32, Transport("WRITE", "PLH", "rkey")),
+    (32, Transport("WRITE", "PLH", "length")),
+    (13, Zero),
+];
+
+/// The fields of `RxAckHeader`.
+const ACK: &[(usize, Source)] = &[
+    (16, Transport("ACK", "AKH", "ts_echo")),
+    (16, Transport("ACK", "AKH", "service")),
+    (16, Transport("ACK", "AKH", "ce_packets")),
+    (16, Transport("ACK", "AKH", "dup_packets")),
+    (16, Transport("ACK", "AKH", "flags")),
+    (24, Transport("ACK", "AKH", "rate")),
+    (256, Transport("ACK", "SAV", "vector")),
+    (24, Transport("ACK", "MAK", "qp")),
+    (8, Transport("ACK", "MAK", "code")),
+    (24, Transport("ACK", "MAK", "msn")),
+];
+
+/// The fields of `RxChecked`.
+const CHECKED: &[(usize, Source)] = &[
+    (16, Ip("total_length", "payload_length")),
+    (8, Ip("protocol", "next_header")),
+    (16, Udp("dst_port")),
+    (16, Udp("length")),
+    (2, Transport("WRITE", "BTH", "pad")),
+    (1, Transport("WRITE", "MSGH", "imm")),
+    (1, IpGood),
+    (1, Good("BTH")),
+    (1, Good("MPH")),
+];
+
+/// Bytes of the IP header and all that follows, as far as it is read.
+fn inner_bytes() -> usize {
+    longest_headers() - FORMS[3].ip_at()
+}
+
+fn transport_bytes() -> usize {
+    longest_headers() - FORMS[3].udp_at()
+}
+
+/// Position of a transport field, in bits from the UDP header.
+fn transport_at(opcode: &str, header: &str, f: &FieldInfo) -> usize {
+    8 * (header_bytes("UDP") + header_at(opcode, header)) + f.bit_offset
+}
+
+/// Bits of `bytes`, the most significant of the first byte at 0, lowest bit of the field first.
+fn pick(bytes: &[u8], at: usize, width: usize) -> Vec<bool> {
+    (0..width).rev().map(|k| bytes[(at + k) / 8] >> (7 - (at + k) % 8) & 1 == 1).collect()
+}
+
+fn number(bits: &[bool]) -> u64 {
+    bits.iter().rev().fold(0, |n, b| n << 1 | u64::from(*b))
+}
+
+impl Source {
+    /// The value, lowest bit first, of a frame in `form`; `ip` starts at the IP header, `udp` at the UDP header.
+    fn value(&self, width: usize, form: Form, ip: &[u8], udp: &[u8]) -> Vec<bool> {
+        let in_ip = |name| {
+            let f = field(form.ip(), name);
+            pick(ip, f.bit_offset, f.width)
+        };
+        match *self {
+            Transport(opcode, header, name) => {
+                let f = field(header, name);
+                pick(udp, transport_at(opcode, header, &f), width)
+            }
+            Udp(name) => pick(udp, field("UDP", name).bit_offset, width),
+            Ip(v4, v6) => in_ip(if form.ipv6 { v6 } else { v4 }),
+            Marked => vec![number(&in_ip("ecn")) == constant("ECN_CE")],
+            IpGood => vec![expected(form.ip()).iter().all(|(f, v)| number(&pick(ip, f.bit_offset, f.width)) == *v)],
+            Good(header) => {
+                let good = |(f, v): &(FieldInfo, u64)| number(&pick(udp, transport_at("WRITE", header, f), f.width)) == *v;
+                vec![expected(header).iter().all(good)]
+            }
+            Zero => vec![false; width],
+        }
+    }
+
+    /// The same as a Verilog expression over `ip` and `udp`, whose first byte is the most significant.
+    fn verilog(&self, width: usize) -> String {
+        let slice = |vector: &str, bytes: usize, at: usize, width: usize| {
+            let high = 8 * bytes - 1 - at;
+            format!("{vector}[{high}:{}]", high + 1 - width)
+        };
+        let in_ip = |form: Form, name| {
+            let f = field(form.ip(), name);
+            slice("ip", inner_bytes(), f.bit_offset, f.width)
+        };
+        let equal = |terms: Vec<(String, usize, u64)>| {
+            let all: Vec<_> = terms.into_iter().map(|(e, w, v)| format!("{e} == {w}'d{v}")).collect();
+            if all.is_empty() {
+                "1'b1".to_string()
+            } else {
+                all.join(" && ")
+            }
+        };
+        let ip_good = |form: Form| {
+            equal(expected(form.ip()).iter().map(|(f, v)| (in_ip(form, f.name), f.width, *v)).collect())
+        };
+        match *self {
+            Transport(opcode, header, name) => {
+                slice("udp", transport_bytes(), transport_at(opcode, header, &field(header, name)), width)
+            }
+            Udp(name) => slice("udp", transport_bytes(), field("UDP", name).bit_offset, width),
+            Ip(v4, v6) => format!("(ipv6 ? {} : {})", in_ip(FORMS[2], v6), in_ip(FORMS[0], v4)),
+            Marked => {
+                let (v4, v6, ce) = (in_ip(FORMS[0], "ecn"), in_ip(FORMS[2], "ecn"), constant("ECN_CE"));
+                format!("((ipv6 ? {v6} : {v4}) == {}'d{ce})", field("IPV4", "ecn").width)
+            }
+            IpGood => format!("(ipv6 ? ({}) : ({}))", ip_good(FORMS[2]), ip_good(FORMS[0])),
+            Good(header) => {
+                let at = |f: &FieldInfo| slice("udp", transport_bytes(), transport_at("WRITE", header, f), f.width);
+                format!("({})", equal(expected(header).iter().map(|(f, v)| (at(f), f.width, *v)).collect()))
+            }
+            Zero => format!("{width}'d0"),
+        }
+    }
+}
+
+/// A struct's value from its fields' bits.
+fn assemble<const N: usize>(list: &[(usize, Source)], form: Form, ip: &[u8], udp: &[u8]) -> Bits<N> {
+    let mut all = Bits::<N>::default();
+    let bits = list.iter().flat_map(|(width, source)| source.value(*width, form, ip, udp));
+    for (i, bit) in bits.enumerate().filter(|(_, bit)| *bit) {
+        all = all.replace_bit(i, bit);
+    }
+    all
+}
+
+/// Fields of a struct out of its bits, in order.
+struct Cursor<const N: usize>(Bits<N>, usize);
+
+impl<const N: usize> Cursor<N> {
+    fn take<const M: usize>(&mut self) -> Bits<M> {
+        let bits = self.0.get_bits::<M>(self.1);
+        self.1 += M;
+        bits
+    }
+
+    fn bit(&mut self) -> bool {
+        self.1 += 1;
+        self.0.get_bit(self.1 - 1)
+    }
+}
+
+impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
+    fn update(&mut self) {
+        let mut frame = vec![0u8; NB * W / 8];
+        for (k, beat) in self.beat.iter().enumerate() {
+            let beat = beat.val();
+            for i in (0..W).filter(|i| beat.get_bit(*i)) {
+                frame[(k * W + i) / 8] |= 1 << (i % 8);
+            }
+        }
+        let form = Form { vlan: self.vlan.val(), ipv6: self.ipv6.val() };
+        // As in the Verilog: the inner part is cut first, then the UDP header on.
+        let ip = &frame[form.ip_at()..form.ip_at() + inner_bytes()];
+        let udp = &ip[header_bytes(form.ip())..][..transport_bytes()];
+        let mut h = Cursor(assemble::<{ RxHeader::BITS }>(HEADER, form, ip, udp), 0);
+        self.header.next = RxHeader {
+            opcode: h.take(),
+            ack_req: h.bit(),
+            ppsn: h.take(),
+            dest_qp: h.take(),
+            ecn_ce: h.bit(),
+            home: h.take(),
+            via: h.take(),
+            conn: h.take(),
+            rtx: h.bit(),
+            tx_ts: h.take(),
+            msn: h.take(),
+            first: h.bit(),
+            last: h.bit(),
+            va: h.take(),
+            rkey: h.take(),
+            length: h.take(),
+            payload_bytes: h.take(),
+        };
+        let mut a = Cursor(assemble::<{ RxAckHeader::BITS }>(ACK, form, ip, udp), 0);
+        self.ack.next = RxAckHeader {
+            ts_echo: a.take(),
+            service: a.take(),
+            ce: a.take(),
+            dup: a.take(),
+            flags: a.take(),
+            rate: a.take(),
+            sav: a.take(),
+            mak_qp: a.take(),
+            mak_code: a.take(),
+            mak_msn: a.take(),
+        };
+        let mut c = Cursor(assemble::<{ RxChecked::BITS }>(CHECKED, form, ip, udp), 0);
+        self.checked.next = RxChecked {
+            length: c.take(),
+            protocol: c.take(),
+            port: c.take(),
+            udp_length: c.take(),
+            pad: c.take(),
+            imm: c.bit(),
+            ip_good: c.bit(),
+            bth_good: c.bit(),
+            path_header_good: c.bit(),
+        };
+        let mut words = Bits::<160>::default();
+        for (i, bit) in pick(ip, 0, 160).into_iter().enumerate() {
+            words = words.replace_bit(i, bit);
+        }
+        self.ipv4_words.next = words;
+    }
+
+    fn connect(&mut self) {
+        self.header.connect();
+        self.ack.connect();
+        self.checked.connect();
+        self.ipv4_words.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let (frame, inner, transport) = (NB * W / 8, inner_bytes(), transport_bytes());
+        let bytes: Vec<String> =
+            (0..frame).map(|b| format!("beat_{}[{}:{}]", b * 8 / W, b * 8 % W + 7, b * 8 % W)).collect();
+        let cut = |vector: &str, bytes: usize, from: usize, len: usize| {
+            format!("{vector}[{}:{}]", 8 * (bytes - from) - 1, 8 * (bytes - from - len))
+        };
+        let list = |fields: &[(usize, Source)]| {
+            let all: Vec<String> = fields.iter().rev().map(|(w, s)| s.verilog(*w)).collect();
+            format!("{{\n    {}}}", all.join(",\n    "))
+        };
+        let (v4, v6) = (header_bytes("IPV4"), header_bytes("IPV6"));
+        let unused_frame = 8 * (frame - FORMS[1].ip_at() - inner);
+        let mut unused = vec![cut("frame", frame, 0, FORMS[0].ip_at()), "ip".to_string(), "udp".to_string()];
+        if unused_frame > 0 {
+            unused.push(format!("frame[{}:0]", unused_frame - 1));
+        }
+        Verilog::Custom(format!(
+            "\
+// module rx_fields_{W}: header fields of a frame, first byte of a vector most significant
+wire [{}:0] frame = {{\n    {}}};
+wire [{}:0] ip = vlan ? {} : {};
+wire [{}:0] udp = ipv6 ? {} : {};
+wire unused = &{{1'b0, {}}};
+assign header = {};
+assign ack = {};
+assign checked = {};
+assign ipv4_words = {};
+",
+            8 * frame - 1,
+            bytes.join(",\n    "),
+            8 * inner - 1,
+            cut("frame", frame, FORMS[1].ip_at(), inner),
+            cut("frame", frame, FORMS[0].ip_at(), inner),
+            8 * transport - 1,
+            cut("ip", inner, v6, transport),
+            cut("ip", inner, v4, transport),
+            unused.join(", "),
+            list(HEADER),
+            list(ACK),
+            list(CHECKED),
+            cut("ip", inner, 0, v4),
+        ))
+    }
+}

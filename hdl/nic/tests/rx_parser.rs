@@ -1,0 +1,270 @@
+//! rx_parser: frames of every kind, whole and broken, against the codec of mrnic_wire; simulation = Verilog.
+mod rx_support;
+
+use mrnic_nic::config::{build, BuildConfig};
+use mrnic_nic::rx::rx_parser::RxParser;
+use mrnic_wire::{
+    emit_packet, parse_packet, Ack, AckFlags, AtomicOp, Body, ConnInfo, Mak, MakCode, Msg, Msn, NetAddr, Opcode, Packet, Ppsn,
+    SackVector,
+};
+use rx_support::{Bench, Rng};
+use std::collections::VecDeque;
+
+const UNSUPPORTED: u64 = 12;
+const OVERSIZE: u64 = 13;
+
+/// What must come out for a frame: the reason of its drop, or header fields and payload.
+#[derive(Debug, Clone, PartialEq)]
+enum Outcome {
+    Drop(u64),
+    Good { fields: Vec<(&'static str, u64)>, sav: Option<Vec<u32>>, payload: Vec<u8> },
+}
+
+/// The codec's verdict on a frame.
+fn outcome(frame: &[u8]) -> Outcome {
+    let parsed = match parse_packet(frame) {
+        Ok(parsed) => parsed,
+        Err(e) => return Outcome::Drop(e.check().into()),
+    };
+    let p = parsed.packet;
+    let supported = matches!(p.opcode(), Opcode::Write | Opcode::Nop | Opcode::Ack | Opcode::Probe);
+    if !supported || p.body.imm().is_some() {
+        return Outcome::Drop(UNSUPPORTED);
+    }
+    if (parsed.payload.len() + 3) / 4 * 4 > 8191 {
+        return Outcome::Drop(OVERSIZE);
+    }
+    let mut fields = vec![
+        ("ack_req", u64::from(p.ack_req)),
+        ("ppsn", p.ppsn.get().into()),
+        ("dest_qp", p.dest_qp.into()),
+        ("ecn_ce", parsed.ecn_ce.into()),
+        ("home", p.mph.home.into()),
+        ("via", p.mph.via.into()),
+        ("conn", p.mph.conn.into()),
+        ("rtx", p.mph.rtx.into()),
+        ("tx_ts", p.mph.tx_ts.into()),
+        ("payload_bytes", parsed.payload.len() as u64),
+    ];
+    let mut sav = None;
+    match p.body {
+        Body::Write { msg, va, rkey, length, .. } => {
+            fields.extend([("opcode", 0xE0), ("msn", msg.msn.get().into()), ("first", msg.first.into())]);
+            fields.extend([("last", msg.last.into()), ("va", va), ("rkey", rkey.into()), ("length", length.into())]);
+        }
+        Body::Nop { msg } => fields.extend([("opcode", 0xF7), ("msn", msg.msn.get().into())]),
+        Body::Probe => fields.extend([("opcode", 0xF2)]),
+        Body::Ack(a) => {
+            let flags = u64::from(a.flags.rnr)
+                | u64::from(a.flags.probe_reply) << 1
+                | u64::from(a.flags.ts_valid) << 2
+                | u64::from(a.flags.nak) << 3;
+            fields.extend([("opcode", 0xF0), ("ts_echo", a.ts_echo.into()), ("service", a.service.into())]);
+            fields.extend([("ce", a.ce_packets.into()), ("dup", a.dup_packets.into()), ("flags", flags)]);
+            fields.extend([("rate", a.rate.into()), ("mak_qp", a.mak.qp.into()), ("mak_msn", a.mak.msn.get().into())]);
+            sav = Some(a.vector.words().iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect());
+        }
+        _ => {}
+    }
+    Outcome::Good { fields, sav, payload: parsed.payload.to_vec() }
+}
+
+fn random_body(rng: &mut Rng) -> Body {
+    let msg = Msg { first: rng.chance(50), last: rng.chance(50), msn: Msn::new(rng.next() as u32 & 0xFF_FFFF), ..Msg::default() };
+    let (va, rkey, length) = (rng.next(), rng.next() as u32, rng.next() as u32);
+    let imm = rng.chance(50).then(|| rng.next() as u32);
+    match rng.below(24) {
+        0 => Body::Send { msg, rq_seq: 5, offset: 6, length, imm },
+        1 => Body::ReadReq { msg, va, rkey, length, tag: 1 },
+        2 => Body::ReadResp { msg, offset: va, tag: 3, length },
+        3 => Body::AtomicReq { msg, op: AtomicOp::CompareSwap, va, rkey, swap_add: va, compare: 1 },
+        4 => Body::AtomicResp { msg, value: va },
+        5 => Body::PortStatus,
+        6 => Body::Connect(ConnInfo::default()),
+        7 => Body::Write { msg, va, rkey, length, imm: Some(9) },
+        8 | 9 => Body::Nop { msg },
+        10 | 11 => Body::Probe,
+        12..=15 => {
+            let words = std::array::from_fn(|_| rng.next());
+            Body::Ack(Ack {
+                ts_echo: rng.next() as u16,
+                service: rng.next() as u16,
+                ce_packets: rng.next() as u16,
+                dup_packets: rng.next() as u16,
+                rx_packets: rng.next() as u16,
+                flags: AckFlags { rnr: false, probe_reply: rng.chance(50), ts_valid: rng.chance(50), nak: rng.chance(50) },
+                rate: rng.next() as u32 & 0xFF_FFFF,
+                epoch: rng.next() as u8,
+                vector: SackVector::from_words(words),
+                mak: Mak { qp: rng.next() as u32 & 0xFF_FFFF, code: MakCode::Ok, msn: Msn::new(rng.next() as u32 & 0xFF_FFFF) },
+            })
+        }
+        _ => Body::Write { msg, va, rkey, length, imm: None },
+    }
+}
+
+/// A good frame, of any form; tagged ones get their tag here, as the codec writes none.
+fn random_frame(rng: &mut Rng, longest: u64) -> Vec<u8> {
+    let (a, b) = ([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
+    let net = if rng.chance(50) {
+        NetAddr::v4(a, b, [10, 0, 0, 1], [10, 0, 0, 2])
+    } else {
+        NetAddr::v6(a, b, [7; 16], [rng.next() as u8; 16])
+    };
+    let body = random_body(rng);
+    let carries = matches!(body, Body::Write { .. } | Body::Send { .. } | Body::ReadResp { .. });
+    let bytes = if carries { rng.below(longest + 1) } else { 0 };
+    let payload: Vec<u8> = (0..bytes).map(|_| rng.next() as u8).collect();
+    let mut packet = Packet { dest_qp: rng.next() as u32 & 0xFF_FFFF, ack_req: rng.chance(50), ..Packet::new(body) };
+    packet.ppsn = Ppsn::new(rng.next() as u32 & 0xFF_FFFF);
+    packet.mph.rtx = rng.chance(50);
+    packet.mph.home = rng.next() as u8;
+    packet.mph.via = rng.next() as u8;
+    packet.mph.conn = rng.next() as u16;
+    packet.mph.tx_ts = rng.next() as u16;
+    let mut frame = vec![0; 12_000];
+    let len = emit_packet(&mut frame, &net, rng.next() as u16, &packet, &payload).expect("a frame");
+    frame.truncate(len);
+    if rng.chance(40) {
+        let ecn = rng.below(4) as u8;
+        assert!(mrnic_wire::frame::set_ecn(&mut frame, ecn));
+    }
+    if rng.chance(30) {
+        frame.splice(12..12, [0x81, 0x00, rng.next() as u8, rng.next() as u8]);
+    }
+    frame
+}
+
+/// The same, often damaged: a bit, a byte of the headers, an end too early, bytes behind the end.
+fn damaged(rng: &mut Rng, mut frame: Vec<u8>) -> Vec<u8> {
+    match rng.below(10) {
+        0 => {
+            let at = rng.below(frame.len() as u64) as usize;
+            frame[at] ^= 1 << rng.below(8);
+        }
+        1 => {
+            let at = 12 + rng.below(90.min(frame.len() as u64 - 12)) as usize;
+            frame[at] = rng.next() as u8;
+        }
+        2 => frame.truncate(1 + rng.below(frame.len() as u64) as usize),
+        3 | 4 => frame.extend((0..rng.below(150)).map(|_| rng.next() as u8).collect::<Vec<_>>()),
+        _ => {}
+    }
+    frame
+}
+
+struct Rig {
+    bench: Bench,
+    width_bytes: usize,
+    cycles: u64,
+}
+
+impl Rig {
+    fn new(config: &BuildConfig) -> Self {
+        let c = *config;
+        let bench = match c.data_width {
+            64 => Bench::new("rx_parser_64", move || RxParser::<64, 8, 18>::new(&c)),
+            128 => Bench::new("rx_parser_128", move || RxParser::<128, 16, 9>::new(&c)),
+            _ => Bench::new("rx_parser_512", move || RxParser::<512, 64, 3>::new(&c)),
+        };
+        let mut rig = Rig { bench, width_bytes: c.data_width / 8, cycles: 0 };
+        rig.bench.set("reset", 1);
+        rig.bench.dut.cycles(3);
+        rig.bench.set("reset", 0);
+        rig
+    }
+
+    /// Sends the frames with gaps and stalls of the given chances (percent) and checks every outcome in order.
+    fn run(&mut self, frames: &[Vec<u8>], rng: &mut Rng, gap: u64, stall: u64) {
+        let want: Vec<Outcome> = frames.iter().map(|f| outcome(f)).collect();
+        let mut want_drops: VecDeque<_> = want.iter().filter_map(|w| if let Outcome::Drop(r) = w { Some(*r) } else { None }).collect();
+        let mut want_headers: VecDeque<_> = want.iter().filter(|w| matches!(w, Outcome::Good { .. })).cloned().collect();
+        let mut want_payloads: VecDeque<_> = want
+            .iter()
+            .filter_map(|w| if let Outcome::Good { payload, .. } = w { Some(payload.clone()) } else { None })
+            .filter(|p| !p.is_empty())
+            .collect();
+        let (mut frame, mut at, mut driving) = (0, 0, false);
+        let mut payload = Vec::new();
+        let mut idle = 0;
+        while !(want_drops.is_empty() && want_headers.is_empty() && want_payloads.is_empty()) {
+            if !driving && frame < frames.len() && !rng.chance(gap) {
+                let rest = &frames[frame][at..];
+                let n = rest.len().min(self.width_bytes);
+                let last = n == rest.len();
+                let mut data = rest[..n].to_vec();
+                // lanes without a byte may hold anything
+                data.resize_with(self.width_bytes, || rng.next() as u8);
+                self.bench.set_bytes("mac_rx_tdata", &data);
+                let keep = if n == 64 { u64::MAX } else { (1 << n) - 1 };
+                self.bench.set("mac_rx_tkeep", keep);
+                self.bench.set("mac_rx_tlast", last.into());
+                driving = true;
+            }
+            self.bench.set("mac_rx_tvalid", driving.into());
+            self.bench.set("hdr_ready", (!rng.chance(stall)).into());
+            self.bench.set("pl_ready", (!rng.chance(stall)).into());
+            self.bench.eval();
+            idle += 1;
+            if driving && self.bench.get("mac_rx_tready") == 1 {
+                driving = false;
+                idle = 0;
+                at += self.width_bytes;
+                if at >= frames[frame].len() {
+                    (frame, at) = (frame + 1, 0);
+                }
+            }
+            if self.bench.get("commit_drop_valid") == 1 {
+                let reason = self.bench.get("commit_drop_reason");
+                assert_eq!(Some(reason), want_drops.pop_front(), "drop reason, near frame {frame}");
+            }
+            if self.bench.get("hdr_valid") == 1 && self.bench.get("hdr_ready") == 1 {
+                let Some(Outcome::Good { fields, sav, .. }) = want_headers.pop_front() else {
+                    panic!("a header too many, near frame {frame}")
+                };
+                for (name, value) in fields {
+                    assert_eq!(self.bench.get(&format!("hdr_{name}")), value, "{name}, near frame {frame}");
+                }
+                if let Some(sav) = sav {
+                    assert_eq!(self.bench.get_words("hdr_sav"), sav);
+                }
+            }
+            if self.bench.get("pl_valid") == 1 && self.bench.get("pl_ready") == 1 {
+                idle = 0;
+                payload.extend(self.bench.get_bytes("pl_data", self.width_bytes));
+                if self.bench.get("pl_last") == 1 {
+                    let want = want_payloads.pop_front().expect("a payload too many");
+                    let beats = want.len().div_ceil(self.width_bytes);
+                    assert_eq!(payload.len(), beats * self.width_bytes, "beats of a payload of {} bytes", want.len());
+                    assert_eq!(payload[..want.len()], want[..]);
+                    payload.clear();
+                }
+            }
+            self.bench.cycle();
+            self.cycles += 1;
+            assert!(idle < 20_000, "nothing moves: frame {frame}, {} headers, {} payloads left", want_headers.len(), want_payloads.len());
+        }
+        assert_eq!(frame, frames.len(), "outcomes before their frames");
+    }
+}
+
+fn widths() -> [BuildConfig; 3] {
+    [build("ecp5").unwrap(), build("sim").unwrap(), build("bench512").unwrap()]
+}
+
+#[test]
+fn random_and_damaged_frames_fare_as_in_the_codec() {
+    for config in widths() {
+        for (seed, gap, stall) in [(11, 30, 30), (12, 0, 0), (13, 0, 80), (14, 70, 10)] {
+            println!("width {}, seed {seed}", config.data_width);
+            let mut rng = Rng(seed);
+            let frames: Vec<_> = (0..400)
+                .map(|_| {
+                    let frame = random_frame(&mut rng, 300);
+                    damaged(&mut rng, frame)
+                })
+                .collect();
+            Rig::new(&config).run(&frames, &mut rng, gap, stall);
+        }
+    }
+}
