@@ -1,0 +1,129 @@
+//! Congestion control of a path: a trait with two hooks and two implementations of it.
+//! In: what an acknowledgment or a timeout says. Out: a new window. Guarantees 1 <= window <= 256.
+//! Write another one by implementing the trait; `Nic` is generic over it.
+
+use crate::seq::{elapsed, Tick};
+
+/// Largest window of a path, in packets.
+pub const MAX_WINDOW_PKTS: u16 = 256;
+
+/// The window of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Window {
+    /// Packets that may be in flight.
+    pub window: u16,
+    /// Acknowledged packets that count towards the next increase.
+    pub credit: u16,
+    /// When the window was last cut.
+    pub last_cut: Tick,
+}
+
+/// What one acknowledgment says about a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSample {
+    pub now: Tick,
+    /// Packets newly acknowledged.
+    pub acked: u32,
+    /// Packets that arrived with ECN CE since the last report.
+    pub ce_delta: u32,
+    /// Smoothed round-trip time in ticks.
+    pub srtt_ticks: u32,
+}
+
+/// Decides the window of each path.
+pub trait CongestionControl {
+    /// What the algorithm keeps for each path beside [`Window`].
+    type Path: Clone + core::fmt::Debug + Default;
+
+    /// An acknowledgment was applied. Returns whether the window was cut.
+    fn on_ack(&self, window: &mut Window, path: &mut Self::Path, sample: &AckSample) -> bool;
+
+    /// The retransmission timer of the path fired.
+    fn on_timeout(&self, window: &mut Window, path: &mut Self::Path, now: Tick);
+}
+
+fn additive_increase(window: &mut Window, acked: u32) {
+    window.credit = (u32::from(window.credit) + acked).min(511) as u16;
+    if window.credit >= window.window {
+        window.credit -= window.window;
+        window.window = (window.window + 1).min(MAX_WINDOW_PKTS);
+    }
+}
+
+fn restart(window: &mut Window) {
+    // L4: one packet after a timeout.
+    window.window = 1;
+    window.credit = 0;
+}
+
+/// Rule C1: halve at most once a round trip on a mark, else one packet more per window of acknowledgments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Aimd;
+
+impl CongestionControl for Aimd {
+    type Path = ();
+
+    fn on_ack(&self, w: &mut Window, _: &mut (), s: &AckSample) -> bool {
+        // C1: a mark trims only the path that saw it; loss found by L1..L3 does not cut.
+        if s.ce_delta > 0 {
+            let cut = elapsed(s.now, w.last_cut) >= s.srtt_ticks.max(1);
+            if cut {
+                w.window = (w.window / 2).max(1);
+                w.credit = 0;
+                w.last_cut = s.now;
+            }
+            cut
+        } else {
+            additive_increase(w, s.acked);
+            false
+        }
+    }
+
+    fn on_timeout(&self, w: &mut Window, _: &mut (), _: Tick) {
+        restart(w);
+    }
+}
+
+/// Like DCTCP: the cut is proportional to the smoothed share of marked packets (gain 1/16).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DctcpLike;
+
+/// State of [`DctcpLike`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DctcpPath {
+    /// Smoothed share of marked packets, 1024 = all.
+    pub alpha_1024: u32,
+    acked: u32,
+    marked: u32,
+    updated: Tick,
+}
+
+impl CongestionControl for DctcpLike {
+    type Path = DctcpPath;
+
+    fn on_ack(&self, w: &mut Window, p: &mut DctcpPath, s: &AckSample) -> bool {
+        p.acked = p.acked.saturating_add(s.acked);
+        p.marked = p.marked.saturating_add(s.ce_delta);
+        if elapsed(s.now, p.updated) >= s.srtt_ticks.max(1) && p.acked > 0 {
+            let share = (u64::from(p.marked.min(p.acked)) * 1024 / u64::from(p.acked)) as u32;
+            p.alpha_1024 = p.alpha_1024 - p.alpha_1024 / 16 + share / 16;
+            *p = DctcpPath { alpha_1024: p.alpha_1024, acked: 0, marked: 0, updated: s.now };
+        }
+        if s.ce_delta == 0 {
+            additive_increase(w, s.acked);
+            return false;
+        }
+        let cut = elapsed(s.now, w.last_cut) >= s.srtt_ticks.max(1);
+        if cut {
+            let less = u32::from(w.window) * p.alpha_1024 / 2048;
+            w.window = (u32::from(w.window) - less).max(1) as u16;
+            w.credit = 0;
+            w.last_cut = s.now;
+        }
+        cut
+    }
+
+    fn on_timeout(&self, w: &mut Window, _: &mut DctcpPath, _: Tick) {
+        restart(w);
+    }
+}

@@ -1,0 +1,114 @@
+//! Frames from descriptions: the only place of the model where packets become bytes.
+//! In: what a step decided. Out: the exact frame.
+
+use mrnic_wire::{Ack, Body, EmitError, Msg, NetAddr, Packet, PathHeader, Ppsn};
+
+use super::desc::{AckDesc, Outgoing, PacketDesc, ProbeDesc};
+use super::Nic;
+use crate::error::EncodeError;
+use crate::memory::HostMemory;
+use crate::{CongestionControl, Profile};
+
+impl PacketDesc {
+    /// Header values of the packet.
+    pub fn packet(&self) -> Packet {
+        let msn = self.msn.into();
+        let body = if self.nop {
+            // S6: only the PPSN counts.
+            Body::Nop { msg: Msg { msn, ..Msg::default() } }
+        } else {
+            let msg = Msg { first: self.first, last: self.last, sol: false, msn };
+            Body::Write { msg, va: self.va, rkey: self.rkey, length: self.message_length, imm: None }
+        };
+        Packet {
+            dest_qp: self.peer_qpn,
+            ack_req: self.ack_req,
+            ppsn: Ppsn::new(self.ppsn),
+            mph: PathHeader {
+                rtx: self.rtx,
+                moved: self.moved,
+                home: self.home,
+                tx_ts: self.ts,
+                conn: self.peer_conn,
+                via: self.via,
+            },
+            ..Packet::new(body)
+        }
+    }
+}
+
+fn control<P: Profile>(body: Body, ppsn: Ppsn, home: u8, via: u8, conn: u16, tx_ts: u16) -> Packet {
+    let mph = PathHeader { rtx: false, moved: false, home, tx_ts, conn, via };
+    Packet { dest_qp: P::PATH_QP, ppsn, mph, ..Packet::new(body) }
+}
+
+impl ProbeDesc {
+    /// Header values of the packet.
+    pub fn packet<P: Profile>(&self) -> Packet {
+        control::<P>(Body::Probe, Ppsn::new(self.ppsn), self.path, self.path, self.peer_conn, self.ts)
+    }
+}
+
+impl AckDesc {
+    /// Header values of the packet.
+    pub fn packet<P: Profile>(&self) -> Packet {
+        let body = Body::Ack(Ack { ..self.ack });
+        control::<P>(body, self.cum, self.home, self.via, self.peer_conn, 0)
+    }
+}
+
+impl<P: Profile, C: CongestionControl> Nic<P, C> {
+    /// The frame of a description. `udp_port` overrides the UDP source port, which hardware may sample earlier or later.
+    pub fn encode(
+        &self,
+        outgoing: &Outgoing,
+        udp_port: Option<u16>,
+        mem: &impl HostMemory,
+        buf: &mut [u8],
+    ) -> Result<usize, EncodeError> {
+        match outgoing {
+            Outgoing::Data(desc) => self.encode_data(desc, udp_port, mem, buf),
+            Outgoing::Probe(desc) => {
+                let net = self.net(desc.conn)?;
+                emit::<P>(buf, &net, udp_port.unwrap_or(desc.udp_port), &desc.packet::<P>())
+            }
+            Outgoing::Ack(desc) => {
+                let port = udp_port.or_else(|| self.ports(desc.conn, desc.via).ok().map(|(port, _)| port)).unwrap_or(0);
+                emit::<P>(buf, &self.net(desc.conn)?, port, &desc.packet::<P>())
+            }
+        }
+    }
+
+    fn net(&self, conn: u16) -> Result<NetAddr, EncodeError> {
+        Ok(self.connection(conn).map_err(|_| EncodeError::NoSuchConnection { conn })?.addr)
+    }
+
+    fn encode_data(
+        &self,
+        desc: &PacketDesc,
+        udp_port: Option<u16>,
+        mem: &impl HostMemory,
+        buf: &mut [u8],
+    ) -> Result<usize, EncodeError> {
+        let net = self.net(desc.conn)?;
+        let port = udp_port.unwrap_or(desc.udp_port);
+        let mut fault = false;
+        let len = P::emit_packet_with(buf, &net, port, &desc.packet(), desc.len as usize, |payload| {
+            fault = !payload.is_empty() && mem.read(desc.laddr, payload).is_err();
+        });
+        if fault {
+            return Err(EncodeError::HostMemory { addr: desc.laddr, len: desc.len });
+        }
+        len.map_err(|error| too_small(error, buf.len()))
+    }
+}
+
+fn emit<P: Profile>(buf: &mut [u8], net: &NetAddr, port: u16, packet: &Packet) -> Result<usize, EncodeError> {
+    let have = buf.len();
+    P::emit_packet(buf, net, port, packet, &[]).map_err(|error| too_small(error, have))
+}
+
+fn too_small(_: EmitError, have: usize) -> EncodeError {
+    // Every value of a description fits its field, so only the buffer can be at fault.
+    EncodeError::Buffer { have }
+}

@@ -1,0 +1,248 @@
+//! A transmit slot for a connection (section 7, S1..S6, C3, C4).
+//! In: the connection and, in step mode, values that the hardware sampled early. Out: one packet, a skipped message, or why not.
+
+use mrnic_wire::Ppsn;
+
+use super::desc::PacketDesc;
+use super::Nic;
+use crate::error::StepError;
+use crate::event::Event;
+use crate::seq::{stamp, Tick};
+use crate::tx::conn::MsgRef;
+use crate::tx::path::PathState;
+use crate::tx::pool::Record;
+use crate::tx::slot::{choose_path, choose_resend, paths_of_message, Resend};
+use crate::{CongestionControl, Profile};
+
+/// Values that hardware samples a few cycles before the slot. `None` takes the exact value.
+///
+/// Tolerance: bytes in flight may only have been higher; a message that waits, or a QP error, may have been overlooked, never invented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GrantInputs {
+    pub inflight_bytes_seen: Option<u32>,
+    pub more_waiting: Option<bool>,
+    pub qp_error_seen: Option<bool>,
+}
+
+/// Why a slot sends nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockReason {
+    /// Nothing to send.
+    Idle,
+    /// Nothing may be sent on any path.
+    Paths,
+    /// C3: the window of the connection is full.
+    ConnWindow,
+    /// C4: the pacer; try again after this many ticks.
+    Pacer { wait_ticks: u32 },
+    /// The pool of outstanding packets is full.
+    Pool,
+    /// The connection is in error.
+    ConnError,
+}
+
+/// Result of a transmit slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    Blocked(BlockReason),
+    Packet(PacketDesc),
+    /// S2: the oldest message belongs to a QP in Error and is dropped whole.
+    SkippedMessage { qpn: u32, msn: u32 },
+}
+
+impl<P: Profile, C: CongestionControl> Nic<P, C> {
+    /// One transmit slot of `conn` at `now`. A refused slot changes nothing.
+    pub fn step_grant(&mut self, now: Tick, conn: u16, inputs: &GrantInputs) -> Result<Grant, StepError> {
+        let connection = self.connection(conn)?;
+        let exact = connection.tx.inflight_bytes();
+        let inflight = match inputs.inflight_bytes_seen {
+            Some(seen) if seen < exact => return Err(StepError::InflightTooSmall { conn, seen, exact }),
+            Some(seen) => seen,
+            None => exact,
+        };
+        if connection.tx.error {
+            return Ok(Grant::Blocked(BlockReason::ConnError));
+        }
+        // S1: resends come first.
+        if let Some(resend) = choose_resend(&connection.tx_paths, connection.tx.rr, P::VECTOR_BITS) {
+            return self.grant_resend(now, conn, resend, inputs);
+        }
+        let Some(head) = connection.tx.fifo.front().copied() else {
+            return Ok(Grant::Blocked(BlockReason::Idle));
+        };
+        // S2: a message of a QP in Error is skipped whole.
+        if self.sees_error(head.qpn, head.incarnation, inputs)? {
+            self.connection_mut(conn)?.tx.pop_message();
+            self.counters.tx_skipped_messages += 1;
+            return Ok(Grant::SkippedMessage { qpn: head.qpn, msn: head.msn });
+        }
+        self.grant_new(now, conn, head, inflight, inputs)
+    }
+
+    /// Whether the slot treats the QP as being in Error.
+    fn sees_error(&self, qpn: u32, incarnation: u32, inputs: &GrantInputs) -> Result<bool, StepError> {
+        let exact = match self.qp(qpn) {
+            Ok(qp) => qp.incarnation != incarnation || qp.send.in_error(),
+            Err(_) => true,
+        };
+        match inputs.qp_error_seen {
+            Some(true) if !exact => Err(StepError::QpNotInError { qpn }),
+            Some(seen) => Ok(seen),
+            None => Ok(exact),
+        }
+    }
+
+    fn grant_resend(&mut self, now: Tick, conn: u16, resend: Resend, inputs: &GrantInputs) -> Result<Grant, StepError> {
+        let Resend { home, via, ppsn, moved } = resend;
+        let connection = self.connection(conn)?;
+        let record = self.pool.get(&connection.chunks[home as usize], ppsn).unwrap_or_default();
+        // S6: packets of a QP in Error keep their PPSN and go out as NOP.
+        let nop = self.sees_error(record.qpn, record.incarnation, inputs)?;
+        let payload = if nop { 0 } else { u32::from(record.len) };
+        let connection = self.connection_mut(conn)?;
+        let mtu = connection.mtu();
+        // C4: resends are paced; C3 does not bound them, as their bytes are in flight already.
+        let tokens = match connection.tx.pace(now, payload, mtu) {
+            Ok(tokens) => tokens,
+            Err(paced) => return Ok(Grant::Blocked(BlockReason::Pacer { wait_ticks: paced.wait_ticks })),
+        };
+        connection.tx.spend(now, tokens);
+        connection.tx_paths[home as usize].resend(ppsn);
+        self.counters.tx_resent += 1;
+        self.counters.tx_moved += u64::from(moved);
+        self.counters.tx_nops += u64::from(nop);
+        self.emit(Event::Resend { conn, home, via, ppsn: ppsn.get(), nop });
+        let slot = Slot { home, via, ppsn, rtx: true, moved, ack_req: true, nop };
+        Ok(Grant::Packet(self.describe(now, conn, &slot, &record)?))
+    }
+
+    fn grant_new(
+        &mut self,
+        now: Tick,
+        conn: u16,
+        head: MsgRef,
+        inflight: u32,
+        inputs: &GrantInputs,
+    ) -> Result<Grant, StepError> {
+        let connection = self.connection(conn)?;
+        let mtu = connection.mtu();
+        // C3: the window of the connection.
+        let cap = connection.tx.cap_bytes(&connection.tx_paths, mtu);
+        if cap.is_some_and(|cap| u64::from(inflight) >= cap) {
+            return Ok(Grant::Blocked(BlockReason::ConnWindow));
+        }
+        let waits = connection.tx.fifo.len() > 1;
+        let more = match inputs.more_waiting {
+            Some(true) if !waits => return Err(StepError::NoMessageWaits { conn }),
+            Some(seen) => seen,
+            None => waits,
+        };
+        // S3: the path.
+        let count = connection.tx_paths.len();
+        let k = paths_of_message(head.npkts, count);
+        let Some(home) = choose_path(&connection.tx_paths, connection.tx.rr, k, P::VECTOR_BITS) else {
+            return Ok(Grant::Blocked(BlockReason::Paths));
+        };
+        if !self.pool.has_room(&connection.chunks[home], connection.tx_paths[home].next) {
+            return Ok(Grant::Blocked(BlockReason::Pool));
+        }
+        let index = connection.tx.head_index;
+        let offset = index << connection.mtu_log2;
+        let len = head.length.saturating_sub(offset).min(mtu);
+        let last = index + 1 == head.npkts;
+        let tokens = match connection.tx.pace(now, len, mtu) {
+            Ok(tokens) => tokens,
+            Err(paced) => return Ok(Grant::Blocked(BlockReason::Pacer { wait_ticks: paced.wait_ticks })),
+        };
+
+        // S5: effects.
+        let record = Record {
+            qpn: head.qpn,
+            incarnation: head.incarnation,
+            msn: head.msn,
+            index,
+            len: len as u16,
+            first: index == 0,
+            last,
+        };
+        let connection =
+            self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchConnection { conn })?;
+        let path = &mut connection.tx_paths[home];
+        let ppsn = path.send_new(now);
+        let stored = self.pool.insert(&mut connection.chunks[home], ppsn, record);
+        debug_assert!(stored);
+        // S4: when the receiver is to acknowledge at once.
+        let path_full = path.pipe() == u32::from(path.win.window) || path.span() == P::VECTOR_BITS;
+        let conn_full = cap.is_some_and(|cap| u64::from(inflight) + u64::from(len) >= cap);
+        let ack_req = (last && !more) || path_full || conn_full;
+        let tx = &mut connection.tx;
+        tx.spend(now, tokens);
+        tx.sent_bytes = tx.sent_bytes.wrapping_add(len);
+        // S3: the round robin moves on.
+        if k == count || last {
+            tx.rr = ((tx.rr as usize + 1) % count) as u8;
+        }
+        if last {
+            tx.pop_message();
+        } else {
+            tx.head_index = index + 1;
+        }
+        self.counters.tx_new += 1;
+        self.counters.tx_payload_bytes += u64::from(len);
+        let home = home as u8;
+        let slot = Slot { home, via: home, ppsn, rtx: false, moved: false, ack_req, nop: false };
+        Ok(Grant::Packet(self.describe(now, conn, &slot, &record)?))
+    }
+
+    fn describe(&self, now: Tick, conn: u16, slot: &Slot, record: &Record) -> Result<PacketDesc, StepError> {
+        let connection = self.connection(conn)?;
+        let offset = record.index << connection.mtu_log2;
+        let (row, peer_qpn) = match self.qp(record.qpn) {
+            Ok(qp) => (*qp.send.row(record.msn.into()), qp.peer_qpn),
+            Err(_) => Default::default(),
+        };
+        Ok(PacketDesc {
+            conn,
+            home: slot.home,
+            via: slot.via,
+            ppsn: slot.ppsn.get(),
+            rtx: slot.rtx,
+            moved: slot.moved,
+            ack_req: slot.ack_req,
+            nop: slot.nop,
+            qpn: record.qpn,
+            msn: record.msn,
+            index: record.index,
+            offset,
+            len: if slot.nop { 0 } else { record.len.into() },
+            first: record.first,
+            last: record.last,
+            ts: stamp(now),
+            udp_port: connection.tx_paths[slot.via as usize].port,
+            peer_conn: connection.peer_conn,
+            peer_qpn,
+            laddr: row.laddr.wrapping_add(offset.into()),
+            va: row.raddr.wrapping_add(offset.into()),
+            rkey: row.rkey,
+            message_length: row.length,
+        })
+    }
+
+    /// Whether any path of `conn` has the given state, other than `except`.
+    pub(super) fn other_path_up(&self, conn: u16, except: u8) -> bool {
+        self.connection(conn).is_ok_and(|c| {
+            c.tx_paths.iter().enumerate().any(|(i, p)| i != except as usize && p.state == PathState::Up)
+        })
+    }
+}
+
+/// The header choices of a slot.
+struct Slot {
+    home: u8,
+    via: u8,
+    ppsn: Ppsn,
+    rtx: bool,
+    moved: bool,
+    ack_req: bool,
+    nop: bool,
+}

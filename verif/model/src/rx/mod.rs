@@ -1,0 +1,6 @@
+//! The receiving side (section 4): paths, checks, messages and the rate hint.
+
+pub mod check;
+pub mod hint;
+pub mod message;
+pub mod path;

@@ -1,0 +1,131 @@
+//! One timer step of a sending path (section 8): tail probe, timeout, port change, health, connection error.
+//! In: the path and whether another path of the connection is UP. Out: what to do; the state is already changed.
+
+use crate::congestion::CongestionControl;
+use crate::seq::{elapsed, stamp, Tick};
+use crate::tx::path::{PathState, TxPath};
+
+/// What a timer step did. The numbers are those of the RTL's commit record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TimerAction {
+    /// Nothing was due.
+    None = 0,
+    /// L3: a tail probe goes out.
+    TailProbe = 1,
+    /// L4: a timeout; a probe goes out.
+    TimeoutProbe = 2,
+    /// L4: the path became SUSPECT (with a new port); a probe goes out.
+    Suspect = 3,
+    /// L4: the path became DOWN, all its packets are lost; a probe goes out.
+    Down = 4,
+    /// L4: still DOWN, all its packets are lost again; a probe goes out.
+    StillDown = 5,
+    /// L4: no path is left.
+    ConnError = 6,
+    /// L4, L5: a new port while the path stays UP, as no other is; a probe goes out.
+    PortChange = 7,
+}
+
+impl TimerAction {
+    /// Whether a PROBE is to be sent.
+    pub fn probes(self) -> bool {
+        !matches!(self, TimerAction::None | TimerAction::ConnError)
+    }
+}
+
+/// Smallest delay of a tail probe, in ticks.
+const TAIL_MIN_TICKS: u32 = 16;
+
+/// `tail` of section 8.
+pub fn tail_ticks<S>(path: &TxPath<S>) -> u32 {
+    (2 * path.srtt_ticks()).max(TAIL_MIN_TICKS)
+}
+
+/// `rto` of section 8.
+pub fn rto_ticks<S>(path: &TxPath<S>, rto_min_ticks: u32) -> u32 {
+    (path.srtt_ticks() + path.var4).max(rto_min_ticks) << path.backoff.min(6)
+}
+
+/// "Active" of section 8, apart from the connection's own state.
+pub fn is_active<S>(path: &TxPath<S>) -> bool {
+    match path.state {
+        PathState::Disabled => false,
+        PathState::Up => path.next != path.cum,
+        PathState::Suspect | PathState::Down => true,
+    }
+}
+
+fn wants_tail_probe<S>(path: &TxPath<S>) -> bool {
+    path.state == PathState::Up
+        && path.next != path.cum
+        && path.pipe() > 0
+        && path.backoff == 0
+        && !path.probe_pending
+        && path.rtt_valid
+}
+
+/// The tick at which [`step`] will next do something, if nothing else happens; none if the path is idle.
+pub fn deadline<S>(path: &TxPath<S>, rto_min_ticks: u32) -> Option<Tick> {
+    if !is_active(path) {
+        return None;
+    }
+    let rto = rto_ticks(path, rto_min_ticks);
+    let wait = if wants_tail_probe(path) { tail_ticks(path).min(rto) } else { rto };
+    Some(path.t_base.wrapping_add(wait))
+}
+
+/// Does what is due at `now`. The caller has checked that the connection is open and not in error.
+pub fn step<C: CongestionControl>(
+    cc: &C,
+    path: &mut TxPath<C::Path>,
+    now: Tick,
+    rto_min_ticks: u32,
+    retry_cnt: u8,
+    other_up: bool,
+) -> TimerAction {
+    if !is_active(path) {
+        return TimerAction::None;
+    }
+    let idle = elapsed(now, path.t_base);
+    // Times lie in the past; a base ahead of `now` (a step replayed with an older time) is not due.
+    if idle >= 1 << 31 {
+        return TimerAction::None;
+    }
+    if idle < rto_ticks(path, rto_min_ticks) {
+        // L3: the tail of a burst has no later packet that would show a gap.
+        if wants_tail_probe(path) && idle >= tail_ticks(path) {
+            path.send_probe(stamp(now));
+            return TimerAction::TailProbe;
+        }
+        return TimerAction::None;
+    }
+    // L4: timeout.
+    path.backoff = (path.backoff + 1).min(15);
+    path.t_base = now;
+    cc.on_timeout(&mut path.win, &mut path.cc, now);
+    if path.backoff > retry_cnt && !other_up {
+        return TimerAction::ConnError;
+    }
+    let action = if path.backoff >= 2 && path.state == PathState::Up {
+        path.change_port(now);
+        if other_up {
+            path.state = PathState::Suspect;
+            TimerAction::Suspect
+        } else {
+            TimerAction::PortChange
+        }
+    } else if path.backoff >= 3 && path.state == PathState::Suspect && other_up {
+        path.state = PathState::Down;
+        path.lose_all();
+        path.clean = 0;
+        TimerAction::Down
+    } else if path.state == PathState::Down {
+        path.lose_all();
+        TimerAction::StillDown
+    } else {
+        TimerAction::TimeoutProbe
+    };
+    path.send_probe(stamp(now));
+    action
+}
