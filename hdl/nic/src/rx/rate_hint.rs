@@ -38,6 +38,10 @@ pub struct RateHint {
     pub add: Signal<In, Bit>,
     pub add_conn: Signal<In, Bits<16>>,
     pub add_bytes: Signal<In, Bits<13>>,
+    /// A connection opens or closes: forget it. Only while `at_rest`.
+    pub clear: Signal<In, Bit>,
+    pub clear_conn: Signal<In, Bits<16>>,
+    pub at_rest: Signal<Out, Bit>,
     pub swap_due: Signal<Out, Bit>,
     pub swap: Signal<In, Bit>,
     pub publish_due: Signal<Out, Bit>,
@@ -115,7 +119,7 @@ impl RateHint {
             saturated: Constant::new(0xFFFF_FFFFu64.to_bits()),
             epoch_ticks: Constant::new(EPOCH_TICKS.to_bits()),
             last_row: Constant::new((config.conns as u64 - 1).to_bits());
-            clock, reset, now, cap, add, add_conn, add_bytes, swap_due, swap, publish_due, publish, read_conn, rate, epoch,
+            clock, reset, now, cap, add, add_conn, add_bytes, clear, clear_conn, at_rest, swap_due, swap, publish_due, publish, read_conn, rate, epoch,
             share, init_done, state, walk, bank, limit_bank, epoch_time, number, started, share_r, next_share, add1, add2,
             adding_conn, adding_bytes, added, bytes, was_active, tenfold, ninefold, wish, limit, counts, greedy, total,
             remain, quotient, divisor, rest, turn, larger, scaled, rate_r, current, walked, sum, grown, step, floor,
@@ -138,6 +142,7 @@ impl Logic for RateHint {
         self.init_done.next = !self.init.val();
         self.swap_due.next = (self.state.q.val() == HintState::Counting)
             & ((self.now.val() - self.epoch_time.q.val()) >= self.epoch_ticks.val());
+        self.at_rest.next = self.state.q.val() == HintState::Counting;
         self.publish_due.next = self.state.q.val() == HintState::Publish;
         self.epoch.next = self.number.q.val();
         self.share.next = self.share_r.q.val();
@@ -285,6 +290,14 @@ impl Logic for RateHint {
             self.limits[k].write_enable.next = self.walk_write.val() & (self.limit_bank.q.val() != (k == 1));
             self.limits[k].write_address.next = self.walk.q.val();
             self.limits[k].write_data.next = self.limit.q.val();
+            if self.clear.val() {
+                self.used[k].write_enable.next = true;
+                self.used[k].write_address.next = bit_cast::<24, 16>(self.clear_conn.val());
+                self.used[k].write_data.next = 0.into();
+                self.limits[k].write_enable.next = true;
+                self.limits[k].write_address.next = bit_cast::<24, 16>(self.clear_conn.val());
+                self.limits[k].write_data.next = 0.into();
+            }
             if self.init.val() {
                 self.used[k].write_enable.next = true;
                 self.used[k].write_address.next = self.walk.q.val();
@@ -299,6 +312,11 @@ impl Logic for RateHint {
         self.before.write_data.next = 0.into();
         if !self.init.val() & self.bytes.q.val().any() {
             self.before.write_data.next = 1.into();
+        }
+        if self.clear.val() {
+            self.before.write_enable.next = true;
+            self.before.write_address.next = bit_cast::<24, 16>(self.clear_conn.val());
+            self.before.write_data.next = 0.into();
         }
 
         comment!("rate of a connection: max(limit, share) * 125 / 256 Mbit/s");

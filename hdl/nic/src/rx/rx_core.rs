@@ -428,6 +428,8 @@ impl Logic for RxCore {
         self.hint.read_conn.next = self.h.q.val().conn;
         self.hint.swap.next = false;
         self.hint.publish.next = false;
+        self.hint.clear.next = self.tables.conn_write.val();
+        self.hint.clear_conn.next = self.tables.index.val();
         self.timers.now.next = self.now.val();
         self.timers.ack_delay.next = self.ack_delay.val();
         self.timers.taken.next = false;
@@ -442,7 +444,9 @@ impl Logic for RxCore {
         self.marked.next = self.h.q.val().ecn_ce != self.path.q.val().ce_state;
         self.rewrite.next = (self.fault.val() == 6) & self.duplicate.q.val() & self.is_write.q.val() & (self.code.q.val() == 0);
         self.waited.next = self.time.q.val() - self.path.q.val().last_arrival;
-        self.last_qp_open.next = self.path.q.val().last_qp_known & self.qps.read_data.val().open;
+        self.last_qp_open.next = self.path.q.val().last_qp_known
+            & self.qps.read_data.val().open
+            & (self.qps.read_data.val().conn == self.h.q.val().conn);
         self.home_over.next = self.h.q.val().home >> self.conn_row.q.val().paths_log2;
         self.via_over.next = self.h.q.val().via >> self.conn_row.q.val().paths_log2;
         self.conns.write_enable.next = self.tables.conn_write.val();
@@ -462,10 +466,11 @@ impl Logic for RxCore {
             }
             RxState::Idle => {
                 if self.free.val() {
-                    if self.tables.pending.val() {
+                    if self.tables.pending.val() & self.hint.at_rest.val() {
                         self.tables.go.next = true;
                         self.state.d.next = RxState::Config;
                     } else if self.hint.swap_due.val() | self.hint.publish_due.val() {
+                        comment!("a table write waits while the hint is computed, and no epoch ends while one waits");
                         self.hint.swap.next = self.hint.swap_due.val();
                         self.hint.publish.next = self.hint.publish_due.val();
                         self.commit_valid.d.next = true;
@@ -497,9 +502,10 @@ impl Logic for RxCore {
                 self.state.d.next = RxState::Calc;
             }
             RxState::Calc => {
-                comment!("clock 2: R1, the QP part of R3, the age of a held acknowledgment");
+                comment!("clock 2: the opcode is one of this stage, R1, the QP part of R3, the age of a held acknowledgment");
                 self.allowed.d.next = (bit_cast::<24, 16>(self.h.q.val().conn) < self.conn_count.val())
                     & self.conn_row.q.val().open
+                    & (self.is_timer.q.val() | self.data.val() | self.is_probe.q.val() | self.is_ack.q.val())
                     & (self.home_over.val() == 0)
                     & (self.via_over.val() == 0);
                 self.bad_qp.d.next = (self.h.q.val().dest_qp >= self.qp_count.val())
@@ -600,7 +606,7 @@ impl Logic for RxCore {
                         self.tracker.take.next = true;
                         self.messages.take.next = self.is_write.q.val();
                         self.hint.add.next = self.is_write.q.val();
-                        self.placed.d.next = self.is_write.q.val();
+                        self.placed.d.next = self.is_write.q.val() & self.h.q.val().payload_bytes.any();
                         self.path.d.next.rx = self.path.q.val().rx + 1;
                         if self.h.q.val().ecn_ce {
                             self.path.d.next.ce = self.path.q.val().ce + 1;
@@ -664,7 +670,7 @@ impl Logic for RxCore {
                     }
                     self.commit.d.next.placed = self.placed.q.val();
                     self.commit.d.next.addr = 0.into();
-                    if self.placed.q.val() & self.touches_key.q.val() {
+                    if self.placed.q.val() {
                         self.commit.d.next.addr = self.addr.q.val();
                     }
                     self.commit.d.next.bytes = self.h.q.val().payload_bytes;

@@ -154,6 +154,8 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     opcode: Signal<Local, Bits<8>>,
     decide: Signal<Local, Bit>,
     good: Signal<Local, Bit>,
+    useful: Signal<Local, Bit>,
+    passed: Signal<Local, RxHeader>,
     record: Signal<Local, RxRecord>,
     head: Signal<Local, GoodFrame>,
     outer_beat: Constant<Bits<16>>,
@@ -275,7 +277,7 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             ipv4_2, ipv6_2, length2, ip_last2, crc_done2, valid3, data3, last3, index3, bytes3, vlan3, ipv4_3, ipv6_3, form3,
             write3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
             admit, take, move1, move2, move3, outer_raw, inner_raw, kind, length_raw, form2, form1, ends, tail, masked, region,
-            left, aligned, at_payload, stores, opcode, decide, good, record, head,
+            left, aligned, at_payload, stores, opcode, decide, good, useful, passed, record, head,
         })
     }
 }
@@ -538,22 +540,30 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.records.read.next = self.decide.val();
         self.crc_good.read.next = self.decide.val();
         self.record.next = self.records.data_out.val();
-        self.good.next = self.record.val().reason == 0;
+        comment!("an opcode of no use in this stage goes on without its number and its payload: rx_core drops and counts it");
+        self.useful.next = self.record.val().reason == 0;
+        self.good.next = self.useful.val() | (self.record.val().reason == 12);
         self.drop_reason.d.next = bit_cast::<8, 4>(self.record.val().reason);
         if !self.crc_good.data_out.val()
             & (self.fault.val() != 10)
             & ((self.record.val().reason == 0) | (self.record.val().reason > 11))
         {
             self.good.next = false;
+            self.useful.next = false;
             self.drop_reason.d.next = 11.into();
         }
         self.drop_valid.d.next = self.decide.val() & !self.good.val();
         self.commit_drop_valid.next = self.drop_valid.q.val();
         self.commit_drop_reason.next = self.drop_reason.q.val();
-        self.headers.data_in.next.header = self.record.val().header;
+        self.passed.next = self.record.val().header;
+        if !self.useful.val() {
+            self.passed.next.opcode = 0.into();
+            self.passed.next.payload_bytes = 0.into();
+        }
+        self.headers.data_in.next.header = self.passed.val();
         self.headers.data_in.next.ack = self.record.val().ack;
         self.headers.write.next = self.decide.val() & self.good.val();
-        self.verdicts.data_in.next = self.good.val();
+        self.verdicts.data_in.next = self.useful.val();
         self.verdicts.write.next = self.decide.val() & self.record.val().stored;
         if self.take.val() & !self.inside.q.val() {
             if !self.decide.val() {
