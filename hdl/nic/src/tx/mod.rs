@@ -17,3 +17,7 @@ pub mod records;
 pub mod sender_tables;
 pub mod timer_check;
 pub mod timers;
+pub mod retire;
+pub mod retransmit_queue;
+pub mod run_list;
+pub mod segmenter;
