@@ -110,6 +110,8 @@ impl Logic for AckUnpack {
             self.count.d.next = self.count.q.val() + 1;
             self.finished.d.next = self.count.q.val() == 3;
         }
+        self.source.next = 0.into();
+        self.chosen.next = self.done_word[0].q.val();
         self.free.next = !self.held_valid.q.val() | self.take.val();
         if self.take.val() {
             self.held_valid.d.next = false;

@@ -116,6 +116,8 @@ impl Logic for AckedWords {
         // which places of the two words that come now hold a packet
         self.put_above.next = self.ones.val() << self.put_cum.val().get_bits::<6>(0);
         self.put_first.next = self.put_cum.val().get_bits::<2>(6);
+        self.nth.next = 0.into();
+        self.part.next = self.put_even.val();
         if self.put_valid.val() {
             self.conn.d.next = self.put_conn.val();
             self.path.d.next = self.put_path.val();

@@ -90,7 +90,7 @@ pub struct Retire {
     word: DFF<AckedWord>,
     /// The next packet to be freed.
     next_valid: DFF<Bit>,
-    next: DFF<RetiringPacket>,
+    upcoming: DFF<RetiringPacket>,
     /// The packet whose answer is awaited.
     asked_valid: DFF<Bit>,
     asked: DFF<RetiringPacket>,
@@ -132,7 +132,7 @@ impl Retire {
             free_valid, free_ready, free_row, free_ppsn, free_rsp_valid, free_rsp_qp, free_rsp_msn, free_rsp_bytes,
             ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, wake_b_valid, wake_b_conn, rb_addr, rb_data, open_valid,
             open_conn, idle, init_done, commit_valid, commit_conn, commit_home, commit_ppsn, commit_qp, commit_msn,
-            commit_bytes, first, word, next_valid, next, asked_valid, asked, adding, adding_packet, adding_entry,
+            commit_bytes, first, word, next_valid, upcoming, asked_valid, asked, adding, adding_packet, adding_entry,
             promised, may_ask, ask, take, move_on, rest, rb_write, rb_row, rb_value, open_wait, opening, walk, ready,
         })
     }
@@ -143,7 +143,7 @@ impl Logic for Retire {
     fn update(&mut self) {
         comment!("module retire: newly acknowledged words to retired packets");
         dff_setup!(
-            self, clock, word, next_valid, next, asked_valid, asked, adding, adding_packet, adding_entry, promised,
+            self, clock, word, next_valid, upcoming, asked_valid, asked, adding, adding_packet, adding_entry, promised,
             open_wait, opening, walk, ready
         );
         clock!(self, clock, words, done, rb_read, rb_own);
@@ -160,19 +160,19 @@ impl Logic for Retire {
         comment!("the lowest bit of the word becomes the next packet");
         self.may_ask.next = self.promised.q.val() < self.done_depth.val();
         self.free_valid.next = self.next_valid.q.val() & self.may_ask.val();
-        self.free_row.next = (bit_cast::<24, 16>(self.next.q.val().conn) << 3) | bit_cast::<24, 3>(self.next.q.val().path);
-        self.free_ppsn.next = self.next.q.val().ppsn;
+        self.free_row.next = (bit_cast::<24, 16>(self.upcoming.q.val().conn) << 3) | bit_cast::<24, 3>(self.upcoming.q.val().path);
+        self.free_ppsn.next = self.upcoming.q.val().ppsn;
         self.ask.next = self.free_valid.val() & self.free_ready.val();
         self.move_on.next = !self.next_valid.q.val() | self.ask.val();
         self.first.x.next = self.word.q.val().mask;
         self.rest.next = self.word.q.val().mask & (self.word.q.val().mask - 1);
         if self.move_on.val() {
             self.next_valid.d.next = self.first.any.val();
-            self.next.d.next.conn = self.word.q.val().conn;
-            self.next.d.next.path = self.word.q.val().path;
-            self.next.d.next.ppsn = self.word.q.val().base_ppsn + bit_cast::<24, 6>(self.first.index.val());
+            self.upcoming.d.next.conn = self.word.q.val().conn;
+            self.upcoming.d.next.path = self.word.q.val().path;
+            self.upcoming.d.next.ppsn = self.word.q.val().base_ppsn + bit_cast::<24, 6>(self.first.index.val());
             // the last packet of the word and every eighth wake the connection
-            self.next.d.next.wake = !self.rest.val().any() | self.first.index.val().get_bits::<3>(0).all();
+            self.upcoming.d.next.wake = !self.rest.val().any() | self.first.index.val().get_bits::<3>(0).all();
             self.word.d.next.mask = self.rest.val();
         }
         self.take.next = !self.words.empty.val() & (!self.first.any.val() | (self.move_on.val() & !self.rest.val().any()));
@@ -185,7 +185,7 @@ impl Logic for Retire {
         self.asked_valid.d.next = self.asked_valid.q.val() & !self.free_rsp_valid.val();
         if self.ask.val() {
             self.asked_valid.d.next = true;
-            self.asked.d.next = self.next.q.val();
+            self.asked.d.next = self.upcoming.q.val();
         }
         self.adding.d.next = self.free_rsp_valid.val() & self.asked_valid.q.val();
         self.adding_packet.d.next = self.asked.q.val();

@@ -1,0 +1,1227 @@
+//! sequencer: one step at a time on the sender's state: acknowledgment (section 6), transmit slot (7), timer (8), opening of a connection.
+//!
+//! In: acknowledgments, the segmenter's offers, timers' offers, cfg. Out: packet descriptors, newly acknowledged words, naks, connection errors, port
+//! changes, wakes, commit records. Guarantees: a step sees all earlier ones; an acknowledgment takes 8 clocks, a new packet 6; acknowledgments go
+//! first, but a slot gets a turn after 4 other steps; a step starts only when its outputs are free.
+use super::ack_check::AckCheck;
+use super::ack_unpack::AckUnpack;
+use super::acked_words::AckedWords;
+use super::congestion::Congestion;
+use super::filled::filled;
+use super::grant_pick::GrantPick;
+use super::longest_srtt::LongestSrtt;
+use super::path_scheduler::PathScheduler;
+use super::rate_limiter::RateLimiter;
+use super::records::{CommitAck, CommitGrant, CommitTimer, Desc, PathAfter};
+use super::rows::{AckFields, ConnAck, ConnCfg, ConnTx, PacketEntry, PathAck, PathCfg, PathTx};
+use super::sack_scoreboard::SackScoreboard;
+use super::sender_tables::SenderTables;
+use super::timer_check::TimerCheck;
+use crate::config::BuildConfig;
+use mrnic_emit::comment;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// States of the sequencer, in the order of the steps.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum Step {
+    Idle,
+    AckRead,
+    AckCheck,
+    AckStart,
+    AckRun,
+    AckFinish,
+    NakPeek,
+    NakLook,
+    NakAsk,
+    NakWait,
+    TimerRead,
+    TimerJudge,
+    TimerRun,
+    TimerFinish,
+    GrantRead,
+    GrantPick,
+    GrantWait,
+    GrantFinish,
+    FindStart,
+    FindWait,
+    Lookup,
+    LookupWait,
+    ErrorRead,
+    ErrorLook,
+    PaceStart,
+    PaceWait,
+    ResendFinish,
+    OpenWait,
+    OpenRead,
+    OpenStart,
+    OpenRun,
+    OpenFinish,
+}
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct Sequencer {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub fault: Signal<In, Bits<5>>,
+    pub now: Signal<In, Bits<32>>,
+    pub rto_min: Signal<In, Bits<32>>,
+    pub cfg_valid: Signal<In, Bit>,
+    pub cfg_table: Signal<In, Bits<8>>,
+    pub cfg_index: Signal<In, Bits<16>>,
+    /// Words 0..2 of the row.
+    pub cfg_word0: Signal<In, Bits<32>>,
+    pub cfg_word1: Signal<In, Bits<32>>,
+    pub cfg_word2: Signal<In, Bits<32>>,
+    pub cfg_busy: Signal<Out, Bit>,
+    pub ack_valid: Signal<In, Bit>,
+    pub ack_ready: Signal<Out, Bit>,
+    pub ack: Signal<In, AckFields>,
+    pub ack_sav: Signal<In, Bits<256>>,
+    // segmenter
+    pub next_valid: Signal<In, Bit>,
+    pub next_conn: Signal<In, Bits<16>>,
+    pub next_has_msg: Signal<In, Bit>,
+    pub next_qp: Signal<In, Bits<16>>,
+    pub next_msn: Signal<In, Bits<24>>,
+    pub next_npkts: Signal<In, Bits<24>>,
+    pub next_length: Signal<In, Bits<32>>,
+    pub next_index: Signal<In, Bits<24>>,
+    pub next_more: Signal<In, Bit>,
+    pub done_valid: Signal<Out, Bit>,
+    pub done_advance: Signal<Out, Bit>,
+    pub done_skip: Signal<Out, Bit>,
+    pub done_requeue: Signal<Out, Bit>,
+    pub wake_valid: Signal<Out, Bit>,
+    pub wake_conn: Signal<Out, Bits<16>>,
+    // timers
+    pub offer_valid: Signal<In, Bit>,
+    pub offer_ready: Signal<Out, Bit>,
+    pub offer_row: Signal<In, Bits<24>>,
+    pub set_valid: Signal<Out, Bit>,
+    pub set_row: Signal<Out, Bits<24>>,
+    pub set_active: Signal<Out, Bit>,
+    pub set_deadline: Signal<Out, Bits<32>>,
+    // retransmit queue: op 0 alloc, 1 lookup
+    pub queue_valid: Signal<Out, Bit>,
+    pub queue_ready: Signal<In, Bit>,
+    pub queue_lookup: Signal<Out, Bit>,
+    pub queue_row: Signal<Out, Bits<24>>,
+    pub queue_ppsn: Signal<Out, Bits<24>>,
+    pub queue_entry: Signal<Out, PacketEntry>,
+    pub queue_rsp_valid: Signal<In, Bit>,
+    pub queue_rsp: Signal<In, PacketEntry>,
+    pub queue_room: Signal<In, Bit>,
+    /// A connection is opened anew.
+    pub open_valid: Signal<Out, Bit>,
+    pub open_conn: Signal<Out, Bits<16>>,
+    pub flush_busy: Signal<In, Bit>,
+    // retire
+    pub retire_idle: Signal<In, Bit>,
+    pub rb_addr: Signal<Out, Bits<16>>,
+    pub rb_data: Signal<In, Bits<32>>,
+    pub acked_valid: Signal<Out, Bit>,
+    pub acked_ready: Signal<In, Bit>,
+    pub acked_conn: Signal<Out, Bits<16>>,
+    pub acked_path: Signal<Out, Bits<3>>,
+    pub acked_base_ppsn: Signal<Out, Bits<24>>,
+    pub acked_mask: Signal<Out, Bits<64>>,
+    /// Error bits of QPs, one clock later.
+    pub qperr_addr: Signal<Out, Bits<16>>,
+    pub qperr_data: Signal<In, Bit>,
+    pub desc_valid: Signal<Out, Bit>,
+    pub desc_ready: Signal<In, Bit>,
+    pub desc: Signal<Out, Desc>,
+    pub nak_valid: Signal<Out, Bit>,
+    pub nak_ready: Signal<In, Bit>,
+    pub nak_qp: Signal<Out, Bits<16>>,
+    pub nak_code: Signal<Out, Bits<8>>,
+    pub nak_msn: Signal<Out, Bits<24>>,
+    pub cerr_valid: Signal<Out, Bit>,
+    pub cerr_ready: Signal<In, Bit>,
+    pub cerr_conn: Signal<Out, Bits<16>>,
+    /// A path's UDP port changed: row conn*8 + path.
+    pub portset_valid: Signal<Out, Bit>,
+    pub portset_ready: Signal<In, Bit>,
+    pub portset_row: Signal<Out, Bits<24>>,
+    pub portset_port: Signal<Out, Bits<16>>,
+    pub commit_grant_valid: Signal<Out, Bit>,
+    pub commit_grant: Signal<Out, CommitGrant>,
+    pub commit_ack_valid: Signal<Out, Bit>,
+    pub commit_ack: Signal<Out, CommitAck>,
+    pub commit_timer_valid: Signal<Out, Bit>,
+    pub commit_timer: Signal<Out, CommitTimer>,
+    pub init_done: Signal<Out, Bit>,
+    unpack: AckUnpack,
+    tables: SenderTables,
+    check: AckCheck,
+    words: SackScoreboard,
+    acked: AckedWords,
+    congestion: Congestion,
+    pick: GrantPick,
+    scheduler: PathScheduler,
+    rate: RateLimiter,
+    timer: TimerCheck,
+    others: LongestSrtt,
+    step: DFF<Step>,
+    count: DFF<Bits<3>>,
+    turns: DFF<Bits<3>>,
+    conn: DFF<Bits<16>>,
+    path: DFF<Bits<3>>,
+    time: DFF<Bits<32>>,
+    // the offer
+    has_msg: DFF<Bit>,
+    more: DFF<Bit>,
+    npkts: DFF<Bits<24>>,
+    length_low: DFF<Bits<13>>,
+    packet: DFF<PacketEntry>,
+    inflight: DFF<Bits<32>>,
+    qp_error: DFF<Bit>,
+    closed: DFF<Bit>,
+    via: DFF<Bits<3>>,
+    // outputs that wait for their taker
+    desc_held: DFF<Bit>,
+    desc_reg: DFF<Desc>,
+    alloc_held: DFF<Bit>,
+    alloc_row: DFF<Bits<24>>,
+    alloc_ppsn: DFF<Bits<24>>,
+    alloc_entry: DFF<PacketEntry>,
+    nak_held: DFF<Bit>,
+    nak_qp_reg: DFF<Bits<16>>,
+    nak_code_reg: DFF<Bits<8>>,
+    nak_msn_reg: DFF<Bits<24>>,
+    cerr_held: DFF<Bit>,
+    cerr_reg: DFF<Bits<16>>,
+    port_held: DFF<Bit>,
+    port_row: DFF<Bits<24>>,
+    port_reg: DFF<Bits<16>>,
+    wake_held: DFF<Bit>,
+    wake_reg: DFF<Bits<16>>,
+    grant_held: DFF<Bit>,
+    grant_reg: DFF<CommitGrant>,
+    acked_held: DFF<Bit>,
+    ack_reg: DFF<CommitAck>,
+    timer_held: DFF<Bit>,
+    timer_reg: DFF<CommitTimer>,
+    open_pending: DFF<Bit>,
+    open_index: DFF<Bits<16>>,
+    open_word0: DFF<Bits<32>>,
+    open_window: DFF<Bits<9>>,
+    open_hint: DFF<Bits<24>>,
+    // what the step makes of the rows
+    new_tx: Signal<Local, PathTx>,
+    new_ack: Signal<Local, PathAck>,
+    new_conn_ack: Signal<Local, ConnAck>,
+    new_conn_tx: Signal<Local, ConnTx>,
+    new_conn_cfg: Signal<Local, ConnCfg>,
+    new_path_cfg: Signal<Local, PathCfg>,
+    after: Signal<Local, PathAfter>,
+    out: Signal<Local, Desc>,
+    record: Signal<Local, CommitGrant>,
+    put_path: Signal<Local, Bit>,
+    put_path_ack: Signal<Local, Bit>,
+    put_conn_tx: Signal<Local, Bit>,
+    put_conn_ack: Signal<Local, Bit>,
+    put_conn_cfg: Signal<Local, Bit>,
+    here: Signal<Local, PathTx>,
+    row: Signal<Local, PathAck>,
+    is_ack: Signal<Local, Bit>,
+    ack_may: Signal<Local, Bit>,
+    timer_may: Signal<Local, Bit>,
+    open_may: Signal<Local, Bit>,
+    grant_may: Signal<Local, Bit>,
+    grant_first: Signal<Local, Bit>,
+    span: Signal<Local, Bits<9>>,
+    progress: Signal<Local, Bit>,
+    is_last: Signal<Local, Bit>,
+    index_offset: Signal<Local, Bits<13>>,
+    mtu: Signal<Local, Bits<13>>,
+    own_srtt: Signal<Local, Bits<16>>,
+    chosen: Signal<Local, Bits<3>>,
+    chosen_port: Signal<Local, Bits<16>>,
+    element: Signal<Local, PathTx>,
+    to_old: Signal<Local, Bit>,
+    paced: Signal<Local, Bit>,
+    nak_offset: Signal<Local, Bits<24>>,
+    nak_span: Signal<Local, Bits<24>>,
+    table_row: Signal<Local, Bits<24>>,
+    pipe_after: Signal<Local, Bits<9>>,
+    emit_desc: Signal<Local, Bit>,
+    unlimited: Constant<Bits<24>>,
+    no_tx: Constant<PathTx>,
+    no_ack: Constant<PathAck>,
+    no_desc: Constant<Desc>,
+    no_record: Constant<CommitGrant>,
+    no_conn_tx: Constant<ConnTx>,
+    no_conn_ack: Constant<ConnAck>,
+    no_conn_cfg: Constant<ConnCfg>,
+    no_path_cfg: Constant<PathCfg>,
+    no_after: Constant<PathAfter>,
+}
+
+impl Sequencer {
+    pub fn new(config: &BuildConfig) -> Self {
+        filled!(Sequencer {
+            tables: SenderTables::new(config),
+            words: SackScoreboard::new(config),
+            unlimited: Constant::new(0xFF_FFFFu64.to_bits()),
+            no_tx: Constant::new(PathTx::default()),
+            no_ack: Constant::new(PathAck::default()),
+            no_desc: Constant::new(Desc::default()),
+            no_record: Constant::new(CommitGrant::default()),
+            no_conn_tx: Constant::new(ConnTx::default()),
+            no_conn_ack: Constant::new(ConnAck::default()),
+            no_conn_cfg: Constant::new(ConnCfg::default()),
+            no_path_cfg: Constant::new(PathCfg::default()),
+            no_after: Constant::new(PathAfter::default());
+            clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2, cfg_busy,
+            ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_qp, next_msn, next_npkts,
+            next_length, next_index, next_more, done_valid, done_advance, done_skip, done_requeue, wake_valid, wake_conn,
+            offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline, queue_valid, queue_ready,
+            queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp, queue_room, open_valid,
+            open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready, acked_conn, acked_path, acked_base_ppsn,
+            acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready, desc, nak_valid, nak_ready, nak_qp, nak_code,
+            nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid, portset_ready, portset_row, portset_port,
+            commit_grant_valid, commit_grant, commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done,
+            unpack, check, acked, congestion, pick, scheduler, rate, timer, others, step, count, turns, conn, path, time,
+            has_msg, more, npkts, length_low, packet, inflight, qp_error, closed, via, desc_held, desc_reg, alloc_held,
+            alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held, cerr_reg,
+            port_held, port_row, port_reg, wake_held, wake_reg, grant_held, grant_reg, acked_held, ack_reg, timer_held,
+            timer_reg, open_pending, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack,
+            new_conn_tx, new_conn_cfg, new_path_cfg, after, out, record, put_path, put_path_ack, put_conn_tx, put_conn_ack,
+            put_conn_cfg, here, row, is_ack, ack_may, timer_may, open_may, grant_may, grant_first, span, progress, is_last,
+            index_offset, mtu, own_srtt, chosen, chosen_port, element, to_old, paced, nak_offset, nak_span, table_row,
+            pipe_after, emit_desc,
+        })
+    }
+}
+
+impl Logic for Sequencer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module sequencer: acknowledgments, transmit slots, timers and openings, one step at a time");
+        dff_setup!(
+            self, clock, step, count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error,
+            closed, via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg,
+            nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
+            grant_held, grant_reg, acked_held, ack_reg, timer_held, timer_reg, open_pending, open_index, open_word0,
+            open_window, open_hint
+        );
+        clock!(
+            self, clock, unpack, tables, check, words, acked, congestion, pick, scheduler, rate, timer, others
+        );
+        self.unpack.reset.next = self.reset.val();
+        self.tables.reset.next = self.reset.val();
+        self.words.reset.next = self.reset.val();
+        self.acked.reset.next = self.reset.val();
+        self.scheduler.reset.next = self.reset.val();
+        self.rate.reset.next = self.reset.val();
+        self.check.fault.next = self.fault.val();
+        self.congestion.fault.next = self.fault.val();
+        self.pick.fault.next = self.fault.val();
+        self.rate.fault.next = self.fault.val();
+        self.init_done.next = self.tables.init_done.val();
+
+        comment!("the pre-stage of acknowledgments");
+        self.unpack.ack_valid.next = self.ack_valid.val();
+        self.unpack.ack.next = self.ack.val();
+        self.unpack.ack_sav.next = self.ack_sav.val();
+        self.ack_ready.next = self.unpack.ack_ready.val();
+        self.unpack.take.next = false;
+
+        comment!("rows of the step, and what the steps make of them by default: nothing");
+        self.here.next = self.tables.here.val();
+        self.row.next = self.tables.path_ack.val();
+        self.new_tx.next = self.tables.here.val();
+        self.new_ack.next = self.tables.path_ack.val();
+        self.new_conn_ack.next = self.tables.conn_ack.val();
+        self.new_conn_tx.next = self.tables.conn_tx.val();
+        self.put_path.next = false;
+        self.put_path_ack.next = false;
+        self.put_conn_tx.next = false;
+        self.put_conn_ack.next = false;
+        self.put_conn_cfg.next = false;
+        self.span.next = self.here.val().next_ppsn.get_bits::<9>(0) - self.here.val().cum.get_bits::<9>(0);
+        self.table_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.path.q.val());
+
+        comment!("which step may start");
+        self.ack_may.next = self.unpack.out_valid.val() & !self.nak_held.q.val();
+        // what is still retired belongs to the connection's earlier life
+        self.open_may.next = self.open_pending.q.val() & self.retire_idle.val() & !self.acked.busy.val();
+        self.timer_may.next =
+            self.offer_valid.val() & !self.desc_held.q.val() & !self.cerr_held.q.val() & !self.port_held.q.val();
+        self.grant_may.next = self.next_valid.val() & !self.desc_held.q.val() & !self.alloc_held.q.val();
+        self.grant_first.next = self.grant_may.val() & self.turns.q.val().get_bit(2);
+        self.tables.conn.next = self.conn.q.val();
+        self.tables.path.next = self.path.q.val();
+        self.tables.select.next = self.path.q.val();
+        if self.step.q.val() == Step::GrantFinish {
+            self.tables.select.next = self.scheduler.path.val();
+        }
+
+        comment!("inputs of the parts");
+        self.check.now.next = self.time.q.val();
+        self.check.rto_min.next = self.rto_min.val();
+        self.check.ack.next = self.unpack.out.val();
+        self.check.high.next = self.unpack.out_high.val();
+        self.check.any.next = self.unpack.out_any.val();
+        self.check.path.next = self.here.val();
+        self.check.row.next = self.row.val();
+        self.congestion.now.next = self.time.q.val();
+        self.congestion.ts_valid.next = self.unpack.out.val().flags.get_bit(2);
+        self.congestion.ts_echo.next = self.unpack.out.val().ts_echo;
+        self.congestion.service.next = self.unpack.out.val().service;
+        self.congestion.ce.next = self.unpack.out.val().ce;
+        self.congestion.dup.next = self.unpack.out.val().dup;
+        self.congestion.srtt8.next = self.here.val().srtt8;
+        self.congestion.var4.next = self.row.val().var4;
+        self.congestion.rtt_valid.next = self.here.val().rtt_valid;
+        self.congestion.window.next = self.here.val().window;
+        self.congestion.credit.next = self.row.val().credit;
+        self.congestion.last_cut.next = self.row.val().last_cut;
+        self.congestion.ce_seen.next = self.row.val().ce_seen;
+        self.congestion.dup_seen.next = self.row.val().dup_seen;
+        self.congestion.reo_tol.next = self.row.val().reo_tol;
+        self.congestion.reo_base.next = self.row.val().reo_base;
+        self.congestion.l1_since_dup.next = self.row.val().l1_since_dup;
+        self.congestion.acked.next = self.words.acked.val();
+        self.congestion.found_l1.next = self.words.any_l1.val() & !self.check.probe_edge.val();
+        self.timer.now.next = self.time.q.val();
+        self.timer.rto_min.next = self.rto_min.val();
+        self.timer.path.next = self.here.val();
+        self.timer.row.next = self.row.val();
+        self.timer.cfg.next = self.tables.conn_cfg.val();
+        self.timer.conn.next = self.tables.conn_ack.val();
+        self.timer.other_up.next = self.others.any_up.val();
+        self.others.except.next = self.path.q.val();
+        self.pick.cfg.next = self.tables.conn_cfg.val();
+        self.pick.rr.next = self.tables.conn_tx.val().rr;
+        self.pick.npkts.next = self.npkts.q.val();
+        self.pick.load.next = self.step.q.val() == Step::GrantRead;
+        for p in 0..8 {
+            self.others.path_tx[p].next = self.tables.path_tx[p].val();
+            self.pick.path_tx[p].next = self.tables.path_tx[p].val();
+        }
+        self.scheduler.start.next = false;
+        self.scheduler.ok.next = self.pick.ok.val();
+        self.scheduler.pipe.next = self.pick.pipe.val();
+        self.scheduler.window.next = self.pick.window.val();
+        self.scheduler.k.next = self.pick.k.val();
+        if self.pick.resend.val() {
+            // L4: a moved resend may take any path
+            self.scheduler.k.next = self.pick.paths.val();
+        }
+        self.scheduler.rr.next = self.tables.conn_tx.val().rr;
+        self.scheduler.paths_log2.next = self.tables.conn_cfg.val().paths_log2;
+        self.rate.start.next = false;
+        self.rate.hint.next = self.tables.conn_ack.val().hint;
+        self.rate.s.next = self.tables.conn_ack.val().longest_srtt;
+        self.rate.any_rtt.next = self.tables.conn_ack.val().any_rtt;
+        self.rate.mtu_log2.next = self.tables.conn_cfg.val().mtu_log2;
+        self.rate.tokens.next = self.tables.conn_tx.val().tokens;
+        self.rate.token_time.next = self.tables.conn_tx.val().token_time;
+        self.rate.now.next = self.time.q.val();
+        self.rate.inflight.next = self.inflight.q.val();
+        self.rate.bytes.next = self.packet.q.val().bytes;
+        self.paced.next = (self.tables.conn_ack.val().hint != self.unlimited.val()) & (self.fault.val() != 7);
+        self.is_ack.next = (self.step.q.val() == Step::AckStart)
+            | (self.step.q.val() == Step::AckRun)
+            | (self.step.q.val() == Step::AckFinish);
+        self.words.row.next = self.table_row.val();
+        self.words.cum.next = self.here.val().cum;
+        self.words.step_start.next = false;
+        self.words.step_op.next = 1.into();
+        if (self.timer.action.val() == 4) | (self.timer.action.val() == 5) {
+            self.words.step_op.next = 2.into();
+        }
+        self.words.advance.next = 0.into();
+        self.words.gap_from.next = 0.into();
+        self.words.gap_below.next = self.span.val();
+        self.words.turn.next = false;
+        if self.is_ack.val() {
+            self.words.step_op.next = 0.into();
+            self.words.advance.next = self.check.advance.val();
+            self.words.gap_from.next = self.check.gap_from.val();
+            self.words.gap_below.next = self.check.gap_below.val();
+            self.words.turn.next = self.check.turn.val();
+        }
+        if (self.step.q.val() == Step::OpenStart) | (self.step.q.val() == Step::OpenRun) {
+            self.words.step_op.next = 3.into();
+        }
+        self.words.sav0.next = self.unpack.out_word[0].val();
+        self.words.sav1.next = self.unpack.out_word[1].val();
+        self.words.sav2.next = self.unpack.out_word[2].val();
+        self.words.sav3.next = self.unpack.out_word[3].val();
+        self.words.find_start.next = false;
+        self.words.find_lost_words.next = self.here.val().lost_words;
+        self.words.move_start.next = false;
+        self.words.peek_start.next = false;
+        self.words.peek_ppsn.next = self.unpack.out.val().mak_qp.get_bits::<8>(0);
+        self.words.clear.next = self.tables.clear.val();
+        self.words.clear_address.next = self.tables.clear_address.val();
+        self.acked.put_valid.next = self.words.newly_valid.val();
+        self.acked.put_second.next = self.words.newly_second.val();
+        self.acked.put_even.next = self.words.newly_even.val();
+        self.acked.put_odd.next = self.words.newly_odd.val();
+        self.acked.put_conn.next = self.conn.q.val();
+        self.acked.put_path.next = self.path.q.val();
+        self.acked.put_cum.next = self.here.val().cum;
+        self.acked.acked_ready.next = self.acked_ready.val();
+        self.acked_valid.next = self.acked.acked_valid.val();
+        self.acked_conn.next = self.acked.acked_conn.val();
+        self.acked_path.next = self.acked.acked_path.val();
+        self.acked_base_ppsn.next = self.acked.acked_base_ppsn.val();
+        self.acked_mask.next = self.acked.acked_mask.val();
+
+        comment!("outputs that wait for their taker");
+        if self.desc_ready.val() {
+            self.desc_held.d.next = false;
+        }
+        if self.nak_ready.val() {
+            self.nak_held.d.next = false;
+        }
+        if self.cerr_ready.val() {
+            self.cerr_held.d.next = false;
+        }
+        if self.portset_ready.val() {
+            self.port_held.d.next = false;
+        }
+        self.queue_valid.next = self.alloc_held.q.val();
+        self.queue_lookup.next = false;
+        self.queue_row.next = self.alloc_row.q.val();
+        self.queue_ppsn.next = self.alloc_ppsn.q.val();
+        self.queue_entry.next = self.alloc_entry.q.val();
+        if self.queue_ready.val() {
+            self.alloc_held.d.next = false;
+        }
+        self.wake_held.d.next = false;
+        self.wake_reg.d.next = self.conn.q.val();
+        self.grant_held.d.next = false;
+        self.acked_held.d.next = false;
+        self.timer_held.d.next = false;
+        self.done_valid.next = false;
+        self.done_advance.next = false;
+        self.done_skip.next = false;
+        self.done_requeue.next = false;
+        self.offer_ready.next = false;
+        self.set_valid.next = false;
+        self.set_row.next = self.table_row.val();
+        self.set_active.next = true;
+        self.set_deadline.next = self.timer.deadline.val();
+        self.open_valid.next = false;
+        self.open_conn.next = self.open_index.q.val();
+        self.rb_addr.next = self.conn.q.val();
+        self.qperr_addr.next = self.packet.q.val().qp;
+        self.emit_desc.next = false;
+        self.out.next = self.no_desc.val();
+        self.record.next = self.no_record.val();
+
+        comment!("what a packet of the head message would be");
+        self.mtu.next = 256.into();
+        self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 8;
+        if self.tables.conn_cfg.val().mtu_log2 == 9 {
+            self.mtu.next = 512.into();
+            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 9;
+        }
+        if self.tables.conn_cfg.val().mtu_log2 == 10 {
+            self.mtu.next = 1024.into();
+            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 10;
+        }
+        if self.tables.conn_cfg.val().mtu_log2 == 11 {
+            self.mtu.next = 2048.into();
+            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 11;
+        }
+        if self.tables.conn_cfg.val().mtu_log2 == 12 {
+            self.mtu.next = 4096.into();
+            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 12;
+        }
+        self.is_last.next = self.packet.q.val().index + 1 == self.npkts.q.val();
+        // the port of the path that is travelled
+        self.chosen.next = self.via.q.val();
+        if self.step.q.val() == Step::GrantFinish {
+            self.chosen.next = self.scheduler.path.val();
+        }
+        self.chosen_port.next = 0.into();
+        for p in 0..8 {
+            self.element.next = self.tables.path_tx[p].val();
+            if self.chosen.val() == p.to_bits::<3>() {
+                self.chosen_port.next = self.element.val().port;
+            }
+        }
+        self.pipe_after.next = self.here.val().pipe + 1;
+        // L2: no packet was first sent since the mark
+        self.to_old.next = !self.row.val().gen_open | (self.row.val().mark == self.here.val().next_ppsn);
+        self.words.move_to_old.next = self.to_old.val();
+        self.progress.next = self.words.acked.val().any() | self.check.probe.val();
+        self.nak_offset.next = self.unpack.out.val().mak_qp - self.here.val().cum;
+        self.nak_span.next = self.here.val().next_ppsn - self.here.val().cum;
+
+        match self.step.q.val() {
+            Step::Idle => {
+                self.count.d.next = 0.into();
+                if self.tables.init_done.val() {
+                    self.time.d.next = self.now.val();
+                    if self.ack_may.val() & !self.grant_first.val() {
+                        self.tables.conn.next = self.unpack.out.val().conn;
+                        self.tables.path.next = self.unpack.out.val().home;
+                        self.conn.d.next = self.unpack.out.val().conn;
+                        self.path.d.next = self.unpack.out.val().home;
+                        self.step.d.next = Step::AckRead;
+                    } else if self.open_may.val() & !self.grant_first.val() {
+                        self.open_valid.next = true;
+                        self.conn.d.next = self.open_index.q.val();
+                        self.path.d.next = 0.into();
+                        self.step.d.next = Step::OpenWait;
+                    } else if self.timer_may.val() & !self.grant_first.val() {
+                        self.offer_ready.next = true;
+                        self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
+                        self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
+                        self.conn.d.next = self.offer_row.val().get_bits::<16>(3);
+                        self.path.d.next = self.offer_row.val().get_bits::<3>(0);
+                        self.step.d.next = Step::TimerRead;
+                    } else if self.grant_may.val() {
+                        self.tables.conn.next = self.next_conn.val();
+                        self.rb_addr.next = self.next_conn.val();
+                        self.qperr_addr.next = self.next_qp.val();
+                        self.conn.d.next = self.next_conn.val();
+                        self.has_msg.d.next = self.next_has_msg.val();
+                        self.more.d.next = self.next_more.val();
+                        self.npkts.d.next = self.next_npkts.val();
+                        self.length_low.d.next = self.next_length.val().get_bits::<13>(0);
+                        self.packet.d.next.qp = self.next_qp.val();
+                        self.packet.d.next.msn = self.next_msn.val();
+                        self.packet.d.next.index = self.next_index.val();
+                        self.step.d.next = Step::GrantRead;
+                    }
+                    if self.ack_may.val() | self.open_may.val() | self.timer_may.val() {
+                        if !self.grant_first.val() & !self.turns.q.val().get_bit(2) {
+                            self.turns.d.next = self.turns.q.val() + 1;
+                        }
+                    }
+                    if self.grant_first.val() {
+                        self.turns.d.next = 0.into();
+                    }
+                }
+            }
+            Step::AckRead => {
+                self.step.d.next = Step::AckCheck;
+            }
+            Step::AckCheck => {
+                self.step.d.next = Step::AckStart;
+            }
+            Step::AckStart => {
+                if self.check.verdict.val().any() {
+                    // A1
+                    self.acked_held.d.next = true;
+                    self.unpack.take.next = true;
+                    self.step.d.next = Step::Idle;
+                } else if !self.acked.busy.val() {
+                    self.words.step_start.next = true;
+                    self.step.d.next = Step::AckRun;
+                }
+            }
+            Step::AckRun => {
+                self.count.d.next = self.count.q.val() + 1;
+                if self.count.q.val() == 2 {
+                    self.step.d.next = Step::AckFinish;
+                }
+            }
+            Step::AckFinish => {
+                self.put_path.next = true;
+                self.put_path_ack.next = true;
+                self.put_conn_ack.next = true;
+                self.new_tx.next.cum = self.unpack.out.val().cum;
+                self.new_tx.next.pipe = self.here.val().pipe - self.words.dropped.val();
+                self.new_tx.next.lost_words = self.words.lost_words.val();
+                self.new_tx.next.window = self.congestion.new_window.val();
+                self.new_tx.next.srtt8 = self.congestion.new_srtt8.val();
+                self.new_tx.next.rtt_valid = self.congestion.new_rtt_valid.val();
+                self.new_ack.next.credit = self.congestion.new_credit.val();
+                self.new_ack.next.last_cut = self.congestion.new_last_cut.val();
+                self.new_ack.next.var4 = self.congestion.new_var4.val();
+                self.new_ack.next.ce_seen = self.congestion.new_ce_seen.val();
+                self.new_ack.next.dup_seen = self.congestion.new_dup_seen.val();
+                self.new_ack.next.reo_tol = self.congestion.new_reo_tol.val();
+                self.new_ack.next.reo_base = self.congestion.new_reo_base.val();
+                self.new_ack.next.l1_since_dup = self.congestion.new_l1_since_dup.val();
+                self.new_ack.next.floor_active = self.check.floor_active.val();
+                // L2
+                if self.check.turn.val() {
+                    self.new_ack.next.mark = self.here.val().next_ppsn;
+                    self.new_ack.next.gen_open = self.words.any_rtx_old.val();
+                }
+                // C2: a rate of zero would stop the pacer for ever
+                self.new_conn_ack.next.hint = self.unpack.out.val().rate;
+                if self.unpack.out.val().rate == 0 {
+                    self.new_conn_ack.next.hint = 1.into();
+                }
+                if self.progress.val() {
+                    self.new_tx.next.t_base = self.time.q.val();
+                    self.new_ack.next.probe_pending = false;
+                    if self.unpack.out.val().flags.get_bit(2) | self.check.probe.val() {
+                        self.new_ack.next.backoff = 0.into();
+                    }
+                    if self.here.val().state == 2 {
+                        self.new_tx.next.state = 1.into();
+                    }
+                    if self.check.probe.val() & (self.here.val().state == 3) {
+                        // L4: three answered probes bring a path back, with one packet at first
+                        self.new_ack.next.clean = self.row.val().clean + 1;
+                        if self.row.val().clean == 2 {
+                            self.new_tx.next.state = 1.into();
+                            self.new_ack.next.clean = 0.into();
+                            self.new_tx.next.window = 1.into();
+                        }
+                    }
+                }
+                // the timer: tail after the new base (early is harmless), none if nothing is outstanding
+                self.set_deadline.next = self.time.q.val() + self.timer.tail.val();
+                if (self.unpack.out.val().cum == self.here.val().next_ppsn) & (self.new_tx.val().state == 1) {
+                    self.set_active.next = false;
+                    self.set_valid.next = true;
+                }
+                if self.progress.val() {
+                    self.set_valid.next = true;
+                }
+                self.wake_held.d.next = true;
+                self.acked_held.d.next = true;
+                self.unpack.take.next = true;
+                self.step.d.next = Step::Idle;
+                if self.unpack.out.val().flags.get_bit(3) {
+                    if self.unpack.out.val().mak_code == 4 {
+                        self.unpack.take.next = false;
+                        self.step.d.next = Step::NakPeek;
+                    } else {
+                        self.nak_held.d.next = true;
+                        self.nak_qp_reg.d.next = self.unpack.out.val().mak_qp.get_bits::<16>(0);
+                        self.nak_code_reg.d.next = self.unpack.out.val().mak_code;
+                        self.nak_msn_reg.d.next = self.unpack.out.val().mak_msn;
+                    }
+                }
+            }
+            Step::NakPeek => {
+                // code 4 names the packet, not a QP
+                self.words.peek_start.next = true;
+                self.step.d.next = Step::NakLook;
+            }
+            Step::NakLook => {
+                self.step.d.next = Step::NakAsk;
+            }
+            Step::NakAsk => {
+                if (self.nak_offset.val() < self.nak_span.val()) & !self.words.peek_sacked.val() {
+                    if !self.alloc_held.q.val() {
+                        self.queue_valid.next = true;
+                        self.queue_lookup.next = true;
+                        self.queue_row.next = self.table_row.val();
+                        self.queue_ppsn.next = self.unpack.out.val().mak_qp;
+                        if self.queue_ready.val() {
+                            self.step.d.next = Step::NakWait;
+                        }
+                    }
+                } else {
+                    self.unpack.take.next = true;
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::NakWait => {
+                if self.queue_rsp_valid.val() {
+                    self.nak_held.d.next = true;
+                    self.nak_qp_reg.d.next = self.queue_rsp.val().qp;
+                    self.nak_code_reg.d.next = 4.into();
+                    self.nak_msn_reg.d.next = self.queue_rsp.val().msn;
+                    self.unpack.take.next = true;
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::TimerRead => {
+                self.count.d.next = self.count.q.val() + 1;
+                if self.count.q.val() == 5 {
+                    self.step.d.next = Step::TimerJudge;
+                }
+            }
+            Step::TimerJudge => {
+                self.count.d.next = 0.into();
+                if self.timer.action.val() == 0 {
+                    self.set_valid.next = true;
+                    self.set_active.next = self.timer.active.val();
+                    self.step.d.next = Step::Idle;
+                } else if self.timer.action.val() == 6 {
+                    self.step.d.next = Step::TimerFinish;
+                } else {
+                    self.words.step_start.next = true;
+                    self.step.d.next = Step::TimerRun;
+                }
+            }
+            Step::TimerRun => {
+                self.count.d.next = self.count.q.val() + 1;
+                if self.count.q.val() == 2 {
+                    self.step.d.next = Step::TimerFinish;
+                }
+            }
+            Step::TimerFinish => {
+                self.put_path.next = true;
+                self.put_path_ack.next = true;
+                self.put_conn_ack.next = true;
+                if self.timer.timeout.val() {
+                    // L4
+                    self.new_tx.next.t_base = self.time.q.val();
+                    self.new_tx.next.window = 1.into();
+                    self.new_ack.next.credit = 0.into();
+                    self.new_ack.next.backoff = self.timer.backoff.val();
+                }
+                if (self.timer.action.val() == 3) | (self.timer.action.val() == 7) {
+                    // L5
+                    self.new_tx.next.port = ((self.here.val().port + 0x0537) & 0x3FFF) | 0xC000;
+                    self.new_ack.next.floor_active = true;
+                    self.new_ack.next.floor_ppsn = self.here.val().next_ppsn;
+                    self.new_ack.next.floor_time = self.time.q.val();
+                    self.port_held.d.next = true;
+                    self.port_row.d.next = self.table_row.val();
+                    self.port_reg.d.next = ((self.here.val().port + 0x0537) & 0x3FFF) | 0xC000;
+                }
+                if self.timer.action.val() == 3 {
+                    self.new_tx.next.state = 2.into();
+                }
+                if self.timer.action.val() == 4 {
+                    self.new_tx.next.state = 3.into();
+                    self.new_ack.next.clean = 0.into();
+                }
+                if (self.timer.action.val() == 4) | (self.timer.action.val() == 5) {
+                    self.new_tx.next.pipe = 0.into();
+                }
+                if self.timer.action.val() == 6 {
+                    self.new_conn_ack.next.error = true;
+                    self.cerr_held.d.next = true;
+                    self.cerr_reg.d.next = self.conn.q.val();
+                    self.set_active.next = false;
+                } else {
+                    // PROBE
+                    self.new_tx.next.lost_words = self.words.lost_words.val();
+                    self.new_ack.next.mark = self.here.val().next_ppsn;
+                    self.new_ack.next.gen_open = true;
+                    self.new_ack.next.probe_pending = true;
+                    self.new_ack.next.probe_ts = self.time.q.val().get_bits::<16>(0);
+                    self.new_ack.next.probe_ppsn = self.here.val().next_ppsn;
+                    self.emit_desc.next = true;
+                    self.out.next.kind = 2.into();
+                    self.out.next.home = self.path.q.val();
+                    self.out.next.via = self.path.q.val();
+                    self.out.next.ppsn = self.here.val().next_ppsn;
+                    self.out.next.port = self.new_tx.val().port;
+                }
+                self.set_valid.next = true;
+                self.wake_held.d.next = true;
+                self.timer_held.d.next = true;
+                self.step.d.next = Step::Idle;
+            }
+            Step::GrantRead => {
+                self.turns.d.next = 0.into();
+                self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();
+                self.qp_error.d.next = self.qperr_data.val();
+                self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
+                self.packet.d.next.first = self.packet.q.val().index == 0;
+                self.packet.d.next.last = self.is_last.val();
+                self.packet.d.next.bytes = self.mtu.val();
+                if self.is_last.val() {
+                    self.packet.d.next.bytes = self.length_low.q.val() - self.index_offset.val();
+                }
+                self.step.d.next = Step::GrantPick;
+            }
+            Step::GrantPick => {
+                self.path.d.next = self.pick.home.val();
+                self.scheduler.start.next = true;
+                self.rate.start.next = true;
+                self.step.d.next = Step::GrantWait;
+                if !self.closed.q.val() & self.pick.resend.val() {
+                    // S1
+                    self.step.d.next = Step::FindStart;
+                } else if self.closed.q.val() | !self.has_msg.q.val() {
+                    self.done_valid.next = true;
+                    self.step.d.next = Step::Idle;
+                } else if self.qp_error.q.val() {
+                    // S2: a message of a QP in Error is skipped whole
+                    self.done_valid.next = true;
+                    self.done_skip.next = true;
+                    self.done_requeue.next = true;
+                    self.grant_held.d.next = true;
+                    self.record.next.kind = 2.into();
+                    self.step.d.next = Step::Idle;
+                } else if !self.queue_room.val() {
+                    self.done_valid.next = true;
+                    self.done_requeue.next = true;
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::GrantWait => {
+                self.count.d.next = self.count.q.val() + 1;
+                if self.count.q.val() == 1 {
+                    self.step.d.next = Step::GrantFinish;
+                }
+            }
+            Step::GrantFinish => {
+                self.done_valid.next = true;
+                self.done_requeue.next = true;
+                self.step.d.next = Step::Idle;
+                if !self.scheduler.found.val() | !self.rate.cap_ok.val() {
+                    // the next acknowledgment or timer wakes the connection
+                    self.done_requeue.next = false;
+                } else if self.rate.pace_ok.val() & self.queue_room.val() {
+                    // S2..S5
+                    self.path.d.next = self.scheduler.path.val();
+                    self.done_advance.next = true;
+                    self.put_path.next = true;
+                    self.put_conn_tx.next = true;
+                    self.new_tx.next.next_ppsn = self.here.val().next_ppsn + 1;
+                    self.new_tx.next.pipe = self.pipe_after.val();
+                    self.table_row.next =
+                        (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.scheduler.path.val());
+                    self.set_row.next = self.table_row.val();
+                    if self.span.val() == 0 {
+                        self.new_tx.next.t_base = self.time.q.val();
+                        // the tail at least, whatever the path's RTT is; the timer step sets the right one
+                        self.set_valid.next = true;
+                        self.set_deadline.next = self.time.q.val() + 16;
+                    }
+                    self.new_conn_tx.next.sent_bytes =
+                        self.tables.conn_tx.val().sent_bytes + bit_cast::<32, 13>(self.packet.q.val().bytes);
+                    if self.paced.val() {
+                        self.new_conn_tx.next.tokens = self.rate.new_tokens.val();
+                        self.new_conn_tx.next.token_time = self.time.q.val();
+                    }
+                    // S3
+                    if (self.pick.k.val() == self.pick.paths.val()) | self.packet.q.val().last {
+                        self.new_conn_tx.next.rr = (self.tables.conn_tx.val().rr + 1) & self.pick.path_mask.val();
+                    }
+                    self.alloc_held.d.next = true;
+                    self.alloc_row.d.next = self.table_row.val();
+                    self.alloc_ppsn.d.next = self.here.val().next_ppsn;
+                    self.alloc_entry.d.next = self.packet.q.val();
+                    self.emit_desc.next = true;
+                    self.grant_held.d.next = true;
+                    self.out.next.home = self.scheduler.path.val();
+                    self.out.next.via = self.scheduler.path.val();
+                    self.out.next.ppsn = self.here.val().next_ppsn;
+                    self.out.next.bytes = self.packet.q.val().bytes;
+                    // S4
+                    self.out.next.ack_req = (self.packet.q.val().last & !self.more.q.val())
+                        | (self.pipe_after.val() == self.here.val().window)
+                        | (self.span.val() == 255)
+                        | self.rate.cap_reached_after.val();
+                }
+            }
+            Step::FindStart => {
+                self.words.find_start.next = true;
+                self.step.d.next = Step::FindWait;
+            }
+            Step::FindWait => {
+                self.via.d.next = self.path.q.val();
+                if self.pick.moves.val() {
+                    // L4: the packets of a dead path move to a living one
+                    self.via.d.next = self.scheduler.path.val();
+                } else if self.fault.val() == 4 {
+                    self.via.d.next = (self.path.q.val() ^ 1) & self.pick.path_mask.val();
+                }
+                if self.words.find_valid.val() {
+                    if self.words.find_any.val() & self.rate.pace_ok.val() {
+                        self.step.d.next = Step::Lookup;
+                    } else {
+                        self.done_valid.next = true;
+                        self.done_requeue.next = self.words.find_any.val();
+                        self.step.d.next = Step::Idle;
+                    }
+                }
+            }
+            Step::Lookup => {
+                if !self.alloc_held.q.val() {
+                    self.queue_valid.next = true;
+                    self.queue_lookup.next = true;
+                    self.queue_row.next = self.table_row.val();
+                    self.queue_ppsn.next = self.words.find_ppsn.val();
+                    if self.queue_ready.val() {
+                        self.step.d.next = Step::LookupWait;
+                    }
+                }
+            }
+            Step::LookupWait => {
+                if self.queue_rsp_valid.val() {
+                    self.packet.d.next = self.queue_rsp.val();
+                    self.step.d.next = Step::ErrorRead;
+                }
+            }
+            Step::ErrorRead => {
+                self.step.d.next = Step::ErrorLook;
+            }
+            Step::ErrorLook => {
+                // S6: a NOP carries no payload
+                self.qp_error.d.next = self.qperr_data.val();
+                if self.qperr_data.val() {
+                    self.packet.d.next.bytes = 0.into();
+                }
+                self.count.d.next = 0.into();
+                self.step.d.next = Step::PaceStart;
+            }
+            Step::PaceStart => {
+                self.rate.start.next = true;
+                self.step.d.next = Step::PaceWait;
+            }
+            Step::PaceWait => {
+                self.count.d.next = self.count.q.val() + 1;
+                if self.count.q.val() == 1 {
+                    self.step.d.next = Step::ResendFinish;
+                }
+            }
+            Step::ResendFinish => {
+                // S5
+                self.words.move_start.next = true;
+                self.put_path.next = true;
+                self.put_path_ack.next = true;
+                self.put_conn_tx.next = true;
+                self.new_tx.next.pipe = self.pipe_after.val();
+                self.new_tx.next.lost_words = self.words.move_lost_words.val();
+                if self.to_old.val() {
+                    self.new_ack.next.mark = self.here.val().next_ppsn;
+                    self.new_ack.next.gen_open = true;
+                }
+                if self.paced.val() {
+                    self.new_conn_tx.next.tokens = self.rate.new_tokens.val();
+                    self.new_conn_tx.next.token_time = self.time.q.val();
+                }
+                self.emit_desc.next = true;
+                self.grant_held.d.next = true;
+                self.record.next.kind = 1.into();
+                self.record.next.nop = self.qp_error.q.val();
+                if self.qp_error.q.val() {
+                    self.out.next.kind = 1.into();
+                }
+                self.out.next.home = self.path.q.val();
+                self.out.next.via = self.via.q.val();
+                self.out.next.ppsn = self.words.find_ppsn.val();
+                self.out.next.rtx = true;
+                self.out.next.moved = self.via.q.val() != self.path.q.val();
+                self.out.next.ack_req = true;
+                self.out.next.bytes = self.packet.q.val().bytes;
+                self.done_valid.next = true;
+                self.done_requeue.next = true;
+                self.step.d.next = Step::Idle;
+            }
+            Step::OpenWait => {
+                self.count.d.next = self.count.q.val() + 1;
+                if self.count.q.val() == 3 {
+                    self.count.d.next = 3.into();
+                    if !self.flush_busy.val() {
+                        self.step.d.next = Step::OpenRead;
+                    }
+                }
+            }
+            Step::OpenRead => {
+                self.step.d.next = Step::OpenStart;
+            }
+            Step::OpenStart => {
+                self.count.d.next = 0.into();
+                self.words.step_start.next = true;
+                self.put_path.next = true;
+                self.put_path_ack.next = true;
+                self.new_tx.next = self.no_tx.val();
+                self.new_ack.next = self.no_ack.val();
+                if self.open_word0.q.val().get_bit(0)
+                    & self.tables.path_cfg.val().enable
+                    & !(self.path.q.val() >> self.open_word0.q.val().get_bits::<2>(4)).any()
+                {
+                    self.new_tx.next.state = 1.into();
+                }
+                self.new_tx.next.port = self.tables.path_cfg.val().port;
+                self.new_tx.next.next_ppsn = self.tables.path_cfg.val().start_ppsn;
+                self.new_tx.next.cum = self.tables.path_cfg.val().start_ppsn;
+                self.new_tx.next.window = self.open_window.q.val();
+                self.new_tx.next.t_base = self.time.q.val();
+                self.new_ack.next.mark = self.tables.path_cfg.val().start_ppsn;
+                self.new_ack.next.last_cut = self.time.q.val();
+                self.new_ack.next.reo_base = self.time.q.val();
+                self.set_valid.next = true;
+                self.set_active.next = false;
+                self.step.d.next = Step::OpenRun;
+            }
+            Step::OpenRun => {
+                self.count.d.next = self.count.q.val() + 1;
+                if self.count.q.val() == 2 {
+                    self.path.d.next = self.path.q.val() + 1;
+                    self.step.d.next = Step::OpenRead;
+                    if self.path.q.val() == 7 {
+                        self.step.d.next = Step::OpenFinish;
+                    }
+                }
+            }
+            Step::OpenFinish => {
+                self.put_conn_cfg.next = true;
+                self.put_conn_tx.next = true;
+                self.put_conn_ack.next = true;
+                self.new_conn_tx.next = self.no_conn_tx.val();
+                self.new_conn_tx.next.token_time = self.time.q.val();
+                self.new_conn_ack.next = self.no_conn_ack.val();
+                self.new_conn_ack.next.hint = self.open_hint.q.val();
+                self.open_pending.d.next = false;
+                self.wake_held.d.next = true;
+                self.step.d.next = Step::Idle;
+            }
+        }
+
+        comment!("write the rows");
+        self.tables.write_conn.next = self.conn.q.val();
+        self.tables.write_path.next = self.path.q.val();
+        if self.step.q.val() == Step::GrantFinish {
+            self.tables.write_path.next = self.scheduler.path.val();
+        }
+        // C3: the longest sRTT after this step
+        self.own_srtt.next = 0.into();
+        if self.new_tx.val().state == 1 {
+            self.own_srtt.next = bit_cast::<16, 18>(self.new_tx.val().srtt8 >> 3);
+        }
+        if (self.step.q.val() == Step::AckFinish) | (self.step.q.val() == Step::TimerFinish) {
+            self.new_conn_ack.next.any_rtt = self.others.any_rtt.val() | self.new_tx.val().rtt_valid;
+            self.new_conn_ack.next.longest_srtt = self.others.longest.val();
+            if self.own_srtt.val() > self.others.longest.val() {
+                self.new_conn_ack.next.longest_srtt = self.own_srtt.val();
+            }
+        }
+        self.tables.put_path_tx.next = self.put_path.val();
+        self.tables.new_path_tx.next = self.new_tx.val();
+        self.tables.put_path_ack.next = self.put_path_ack.val();
+        self.tables.new_path_ack.next = self.new_ack.val();
+        self.tables.put_conn_tx.next = self.put_conn_tx.val();
+        self.tables.new_conn_tx.next = self.new_conn_tx.val();
+        self.tables.put_conn_ack.next = self.put_conn_ack.val();
+        self.tables.new_conn_ack.next = self.new_conn_ack.val();
+        self.new_conn_cfg.next = self.no_conn_cfg.val();
+        self.new_conn_cfg.next.open = self.open_word0.q.val().get_bit(0);
+        self.new_conn_cfg.next.paths_log2 = self.open_word0.q.val().get_bits::<2>(4);
+        self.new_conn_cfg.next.mtu_log2 = self.open_word0.q.val().get_bits::<4>(8);
+        self.new_conn_cfg.next.retry_cnt = self.open_word0.q.val().get_bits::<4>(12);
+        self.tables.put_conn_cfg.next = self.put_conn_cfg.val();
+        self.tables.new_conn_cfg.next = self.new_conn_cfg.val();
+        self.new_path_cfg.next = self.no_path_cfg.val();
+        self.new_path_cfg.next.enable = self.cfg_word0.val().get_bit(0);
+        self.new_path_cfg.next.port = self.cfg_word0.val().get_bits::<16>(16);
+        self.new_path_cfg.next.start_ppsn = self.cfg_word1.val().get_bits::<24>(0);
+        self.tables.put_path_cfg.next = self.cfg_valid.val() & (self.cfg_table.val() == 2);
+        self.tables.path_cfg_row.next = self.cfg_index.val();
+        self.tables.new_path_cfg.next = self.new_path_cfg.val();
+        if self.cfg_valid.val() & (self.cfg_table.val() == 1) {
+            self.open_pending.d.next = true;
+            self.open_index.d.next = self.cfg_index.val();
+            self.open_word0.d.next = self.cfg_word0.val();
+            self.open_window.d.next = self.cfg_word1.val().get_bits::<9>(0);
+            self.open_hint.d.next = self.cfg_word2.val().get_bits::<24>(0);
+        }
+        self.cfg_busy.next = self.open_pending.q.val();
+
+        comment!("the packet descriptor");
+        self.out.next.conn = self.conn.q.val();
+        self.out.next.ts = self.time.q.val().get_bits::<16>(0);
+        if self.out.val().kind != 2 {
+            self.out.next.qp = self.packet.q.val().qp;
+            self.out.next.msn = self.packet.q.val().msn;
+            self.out.next.index = self.packet.q.val().index;
+            self.out.next.first = self.packet.q.val().first;
+            self.out.next.last = self.packet.q.val().last;
+            self.out.next.port = self.chosen_port.val();
+        }
+        if self.emit_desc.val() {
+            self.desc_held.d.next = true;
+            self.desc_reg.d.next = self.out.val();
+        }
+
+        comment!("commit records");
+        self.after.next = self.no_after.val();
+        self.after.next.state = self.new_tx.val().state;
+        self.after.next.next_ppsn = self.new_tx.val().next_ppsn;
+        self.after.next.cum = self.new_tx.val().cum;
+        self.after.next.pipe = self.new_tx.val().pipe;
+        self.after.next.window = self.new_tx.val().window;
+        self.after.next.srtt8 = self.new_tx.val().srtt8;
+        self.after.next.credit = self.new_ack.val().credit;
+        self.after.next.var4 = self.new_ack.val().var4;
+        self.after.next.backoff = self.new_ack.val().backoff;
+        self.after.next.reo_tol = self.new_ack.val().reo_tol;
+        self.after.next.mark = self.new_ack.val().mark;
+        self.after.next.gen_open = self.new_ack.val().gen_open;
+        self.after.next.probe_pending = self.new_ack.val().probe_pending;
+        self.ack_reg.d.next.conn = self.conn.q.val();
+        self.ack_reg.d.next.home = self.path.q.val();
+        self.ack_reg.d.next.verdict = self.check.verdict.val();
+        self.ack_reg.d.next.now = self.time.q.val();
+        self.ack_reg.d.next.hint = self.new_conn_ack.val().hint;
+        self.ack_reg.d.next.path = self.after.val();
+        self.ack_reg.d.next.acked = 0.into();
+        self.ack_reg.d.next.lost_l1 = 0.into();
+        self.ack_reg.d.next.lost_l2 = 0.into();
+        if self.step.q.val() == Step::AckFinish {
+            self.ack_reg.d.next.acked = self.words.acked.val();
+            self.ack_reg.d.next.lost_l1 = self.words.lost_l1.val();
+            self.ack_reg.d.next.lost_l2 = self.words.lost_l2.val();
+        }
+        self.timer_reg.d.next.conn = self.conn.q.val();
+        self.timer_reg.d.next.path_index = self.path.q.val();
+        self.timer_reg.d.next.action = self.timer.action.val();
+        self.timer_reg.d.next.now = self.time.q.val();
+        self.timer_reg.d.next.port = self.new_tx.val().port;
+        self.timer_reg.d.next.probe_ppsn = self.new_ack.val().probe_ppsn;
+        self.timer_reg.d.next.path = self.after.val();
+        self.record.next.conn = self.conn.q.val();
+        self.record.next.home = self.out.val().home;
+        self.record.next.via = self.out.val().via;
+        self.record.next.ppsn = self.out.val().ppsn;
+        self.record.next.rtx = self.out.val().rtx;
+        self.record.next.moved = self.out.val().moved;
+        self.record.next.ack_req = self.out.val().ack_req;
+        self.record.next.qp = self.packet.q.val().qp;
+        self.record.next.msn = self.packet.q.val().msn;
+        self.record.next.index = self.packet.q.val().index;
+        self.record.next.bytes = self.out.val().bytes;
+        self.record.next.now = self.time.q.val();
+        self.record.next.inflight_bytes = self.inflight.q.val();
+        self.record.next.more = self.more.q.val();
+        self.record.next.rr = self.new_conn_tx.val().rr;
+        if self.record.val().kind != 2 {
+            self.record.next.port = self.chosen_port.val();
+            self.record.next.next_ppsn = self.new_tx.val().next_ppsn;
+            self.record.next.pipe = self.new_tx.val().pipe;
+            self.record.next.window = self.new_tx.val().window;
+        }
+        self.grant_reg.d.next = self.record.val();
+        self.commit_grant_valid.next = self.grant_held.q.val();
+        self.commit_grant.next = self.grant_reg.q.val();
+        self.commit_ack_valid.next = self.acked_held.q.val();
+        self.commit_ack.next = self.ack_reg.q.val();
+        self.commit_timer_valid.next = self.timer_held.q.val();
+        self.commit_timer.next = self.timer_reg.q.val();
+        self.desc_valid.next = self.desc_held.q.val();
+        self.desc.next = self.desc_reg.q.val();
+        self.nak_valid.next = self.nak_held.q.val();
+        self.nak_qp.next = self.nak_qp_reg.q.val();
+        self.nak_code.next = self.nak_code_reg.q.val();
+        self.nak_msn.next = self.nak_msn_reg.q.val();
+        self.cerr_valid.next = self.cerr_held.q.val();
+        self.cerr_conn.next = self.cerr_reg.q.val();
+        self.portset_valid.next = self.port_held.q.val();
+        self.portset_row.next = self.port_row.q.val();
+        self.portset_port.next = self.port_reg.q.val();
+        self.wake_valid.next = self.wake_held.q.val();
+        self.wake_conn.next = self.wake_reg.q.val();
+
+        if self.reset.val() {
+            self.step.d.next = Step::Idle;
+            self.turns.d.next = 0.into();
+            self.desc_held.d.next = false;
+            self.alloc_held.d.next = false;
+            self.nak_held.d.next = false;
+            self.cerr_held.d.next = false;
+            self.port_held.d.next = false;
+            self.wake_held.d.next = false;
+            self.grant_held.d.next = false;
+            self.acked_held.d.next = false;
+            self.timer_held.d.next = false;
+            self.open_pending.d.next = false;
+        }
+    }
+}
