@@ -24,7 +24,7 @@ fn simulation_equals_verilog() {
         ackdesc_mak_code, ackdesc_mak_msn, header_ready
     })
     .top("ack_builder")
-    .cycles(2000)
+    .cycles(1200)
     .seed(1)
     .limit("fault", 8..=9)
     .limit("cfg_table", 0..=2)
@@ -61,6 +61,7 @@ fn acks(rng: &mut SmallRng) -> Vec<AckDesc> {
     (0..30).map(|k| random_ack(rng, k % 2)).collect()
 }
 
+/// L5: a changed port is used from the next acknowledgment on.
 #[test]
 fn the_port_is_that_of_the_path_travelled() {
     let (mut bench, mut rng) = bench(11);
@@ -75,6 +76,7 @@ fn the_port_is_that_of_the_path_travelled() {
     bench.check(&[], &all, Pace::FULL);
 }
 
+/// R9: SAV bit i.
 #[test]
 fn every_bit_of_the_vector_has_its_place() {
     let (mut bench, mut rng) = bench(12);

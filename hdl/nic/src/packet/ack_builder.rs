@@ -222,7 +222,7 @@ impl Logic for AckBuilder {
         self.net.cfg_index.next = self.cfg_index.val();
         self.net.cfg_data.next = self.cfg_data.val();
         self.cfg_busy.next = self.net.cfg_busy.val() | self.port_pending.q.val();
-        comment!("ports of the paths: a port change is written at once, a configured port when there is none");
+        comment!("ports of the paths: a port change (L5) is written at once, a configured port when there is none");
         if self.cfg_valid.val() & (self.cfg_table.val() == self.path_table.val()) {
             self.port_pending.d.next = true;
             self.port_index.d.next = self.cfg_index.val();
@@ -287,7 +287,7 @@ impl Logic for AckBuilder {
                 }
             }
         }
-        comment!("bit i of the vector is packet cum + 1 + i; as a big-endian number it needs no rearrangement (fault 9 mirrors its words)");
+        comment!("R9: bit i of the vector is packet cum + 1 + i; as a big-endian number it needs no rearrangement (fault 9 mirrors its words)");
         self.mirrored.next = 0.into();
         for k in 0..4 {
             self.reversed[k].x.next = self.desc.val().sav.get_bits::<64>(k * 64);
@@ -320,7 +320,6 @@ impl Logic for AckBuilder {
         self.back.next.bth_opcode = self.opcode_ack.val();
         self.back.next.bth_dest_qp = self.path_qp.val();
         self.back.next.bth_ppsn = self.desc.val().cum;
-        self.back.next.mph_moved = self.desc.val().via != self.desc.val().home;
         self.back.next.mph_home = bit_cast::<8, 3>(self.desc.val().home);
         self.back.next.mph_via = bit_cast::<8, 3>(self.desc.val().via);
         self.back.next.mph_conn = self.net.row.val().peer_conn;

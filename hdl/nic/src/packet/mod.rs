@@ -1,7 +1,7 @@
 //! From descriptors to frames: packet_builder, ack_builder, framer, and the three of them as one block.
 //! In: `desc`, `ackdesc`, payload read data, configuration. Out: payload read descriptors and finished frames.
 mod ack_builder;
-mod egress;
+pub mod egress;
 mod framer;
 pub mod headers;
 mod net_table;

@@ -341,7 +341,7 @@ impl Logic for PacketBuilder {
         if self.dr_desc_ready.val() {
             self.read_valid.d.next = false;
         }
-        comment!("a NOP and a PROBE have no payload");
+        comment!("S6: a NOP has no payload, nor has a PROBE");
         self.bytes.next = 0.into();
         if self.desc.val().kind == 0 {
             self.bytes.next = self.desc.val().bytes;
@@ -369,7 +369,7 @@ impl Logic for PacketBuilder {
                 if self.desc.val().kind == self.kind_probe.val() {
                     self.udp_bytes.d.next = self.udp_probe.val();
                 }
-                comment!("packet i of a message carries the bytes from i * MTU");
+                comment!("section 7, offsets: packet i of a message carries the bytes from i * MTU");
                 self.offset.d.next = bit_cast::<32, 24>(self.desc.val().index) << self.net.row.val().mtu_log2;
                 self.step.d.next = Step::Add;
             }

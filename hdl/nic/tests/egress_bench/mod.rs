@@ -314,7 +314,6 @@ impl Bench {
     pub fn expected_ack(&self, d: &AckDesc) -> Vec<u8> {
         let conn = self.conns[&d.conn];
         let mph = PathHeader {
-            moved: d.home != d.via,
             home: d.home,
             conn: conn.peer_conn,
             via: d.via,
