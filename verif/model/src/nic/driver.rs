@@ -203,7 +203,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 self.driver.wake(waiter);
             }
         }
-        self.arm_tx(conn, home);
+        self.arm_tx(now, conn, home);
         self.driver.wake(conn);
         RxOutcome::Ack { conn, verdict: step.outcome.verdict, acked: step.outcome.acked }
     }
@@ -245,17 +245,17 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 }
             }
         }
-        self.arm_tx(conn, path);
+        self.arm_tx(now, conn, path);
         self.driver.wake(conn);
     }
 
-    fn arm_tx(&mut self, conn: u16, path: u8) {
+    fn arm_tx(&mut self, now: Tick, conn: u16, path: u8) {
         let rto_min = self.config.rto_min_ticks;
         let Ok(connection) = self.connection(conn) else { return };
         if connection.tx.error {
             return;
         }
-        let due = connection.tx_paths.get(path as usize).and_then(|p| timer::deadline(p, rto_min));
+        let due = connection.tx_paths.get(path as usize).and_then(|p| timer::deadline(p, now, rto_min));
         if let Some(due) = due {
             self.driver.schedule.arm(Timer::TxPath { conn, path }, due);
         }
@@ -301,7 +301,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         while let Some(conn) = self.driver.runnable.pop_front() {
             self.driver.queued[conn as usize] = false;
             if let Some(packet) = self.next_packet(now, conn) {
-                self.arm_tx(conn, packet.home);
+                self.arm_tx(now, conn, packet.home);
                 self.driver.wake(conn);
                 return Some(Outgoing::Data(packet));
             }

@@ -56,23 +56,30 @@ pub fn is_active<S>(path: &TxPath<S>) -> bool {
     }
 }
 
-fn wants_tail_probe<S>(path: &TxPath<S>) -> bool {
-    path.state == PathState::Up
-        && path.next != path.cum
-        && path.pipe() > 0
-        && path.backoff == 0
-        && !path.probe_pending
-        && path.rtt_valid
+fn may_tail_probe<S>(path: &TxPath<S>) -> bool {
+    path.state == PathState::Up && path.next != path.cum && path.pipe() > 0 && path.backoff == 0 && path.rtt_valid
+}
+
+/// L3: ticks until the next tail probe may follow one that is not yet answered; 0 if it may go at once.
+fn probe_wait_ticks<S>(path: &TxPath<S>, now: Tick) -> u32 {
+    if !path.probe_pending {
+        return 0;
+    }
+    tail_ticks(path).saturating_sub(stamp(now).wrapping_sub(path.probe_ts).into())
 }
 
 /// The tick at which [`step`] will next do something, if nothing else happens; none if the path is idle.
-pub fn deadline<S>(path: &TxPath<S>, rto_min_ticks: u32) -> Option<Tick> {
+pub fn deadline<S>(path: &TxPath<S>, now: Tick, rto_min_ticks: u32) -> Option<Tick> {
     if !is_active(path) {
         return None;
     }
-    let rto = rto_ticks(path, rto_min_ticks);
-    let wait = if wants_tail_probe(path) { tail_ticks(path).min(rto) } else { rto };
-    Some(path.t_base.wrapping_add(wait))
+    let idle = elapsed(now, path.t_base);
+    let until_rto = rto_ticks(path, rto_min_ticks).saturating_sub(idle);
+    let until_tail = match may_tail_probe(path) {
+        true => tail_ticks(path).saturating_sub(idle).max(probe_wait_ticks(path, now)),
+        false => u32::MAX,
+    };
+    Some(now.wrapping_add(until_rto.min(until_tail)))
 }
 
 /// Does what is due at `now`. The caller has checked that the connection is open and not in error.
@@ -93,8 +100,8 @@ pub fn step<C: CongestionControl>(
         return TimerAction::None;
     }
     if idle < rto_ticks(path, rto_min_ticks) {
-        // L3: the tail of a burst has no later packet that would show a gap.
-        if wants_tail_probe(path) && idle >= tail_ticks(path) {
+        // L3: the tail of a burst has no later packet that would show a gap. A probe may be lost too, so it is repeated.
+        if may_tail_probe(path) && idle >= tail_ticks(path) && probe_wait_ticks(path, now) == 0 {
             path.send_probe(stamp(now));
             return TimerAction::TailProbe;
         }
