@@ -71,9 +71,68 @@ pub struct PathSeries {
     pub window: Series,
 }
 
+/// Cycle counts of one node, for the figures of `mrnic bench`.
+#[derive(Debug, Clone, Default)]
+pub struct Timing {
+    /// Cycle of the last beat, and length, of each frame sent.
+    pub frames: Vec<(u64, usize)>,
+    /// Cycles between two acknowledgments applied one after the other.
+    pub ack_gaps: Vec<u64>,
+    /// Cycles from the acknowledgment that revealed a loss to the slot of the first resend.
+    pub resend_slots: Vec<u64>,
+    /// Cycles between two WQEs taken one after the other.
+    pub wqe_gaps: Vec<u64>,
+    last_ack: Option<u64>,
+    last_wqe: Option<u64>,
+    revealed: BTreeMap<(u64, u64), u64>,
+}
+
+/// Entries of each list of [`Timing`].
+const TIMINGS: usize = 200_000;
+
+impl Timing {
+    /// Takes a frame that was sent.
+    pub fn frame(&mut self, cycle: u64, len: usize) {
+        if self.frames.len() < TIMINGS {
+            self.frames.push((cycle, len));
+        }
+    }
+
+    fn record(&mut self, r: &Record) {
+        match r.kind {
+            Kind::Ack => {
+                if let Some(last) = self.last_ack.replace(r.cycle) {
+                    if self.ack_gaps.len() < TIMINGS {
+                        self.ack_gaps.push(r.cycle - last);
+                    }
+                }
+                if r.get("lost_l1") > 0 && r.get("pipe") < r.get("window") {
+                    self.revealed.entry((r.get("conn"), r.get("home"))).or_insert(r.cycle);
+                }
+            }
+            Kind::Grant if r.get("kind") == 1 => {
+                if let Some(at) = self.revealed.remove(&(r.get("conn"), r.get("home"))) {
+                    if self.resend_slots.len() < TIMINGS {
+                        self.resend_slots.push(r.cycle - at);
+                    }
+                }
+            }
+            Kind::Wqe => {
+                if let Some(last) = self.last_wqe.replace(r.cycle) {
+                    if self.wqe_gaps.len() < TIMINGS {
+                        self.wqe_gaps.push(r.cycle - last);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Counts and series of one node as a sender.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
+    pub timing: Timing,
     period_ps: u64,
     pub paths: BTreeMap<(u64, u64), PathStats>,
     pub series: BTreeMap<(u64, u64), PathSeries>,
@@ -91,6 +150,7 @@ impl Recorder {
     /// Takes a record.
     pub fn record(&mut self, r: &Record) {
         self.records += 1;
+        self.timing.record(r);
         let us = (r.cycle * self.period_ps) as f64 / 1e6;
         match r.kind {
             Kind::Grant if r.get("kind") < 2 => {

@@ -166,6 +166,7 @@ impl Observer for Watch {
         self.check(|c| c.cqe_write(cycle, addr, data));
     }
     fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &HostMemory) {
+        self.recorder.timing.frame(cycle, frame.len());
         self.check(|c| c.frame_out(cycle, frame, memory));
     }
 }
@@ -451,6 +452,11 @@ impl World {
             nodes,
             planes: self.fabric.stats.clone(),
         })
+    }
+
+    /// What was recorded of a node.
+    pub fn recorder(&self, node: usize) -> &Recorder {
+        &self.nodes[node].watch.recorder
     }
 
     /// The clock period.

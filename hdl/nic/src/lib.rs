@@ -9,3 +9,4 @@ pub mod rx;
 pub mod host;
 pub mod control;
 pub mod packet;
+pub mod top;

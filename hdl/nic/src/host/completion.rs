@@ -396,6 +396,14 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
             Step::Idle => {
+                comment!("no ready depends on its own valid");
+                self.ret_ready.next = !self.cfg_held.q.val();
+                self.nak_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val() & self.quiet.val();
+                self.rxerr_ready.next = self.nak_ready.val() & !self.nak_valid.val();
+                self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
+                self.cmsg_ready.next = !self.cfg_held.q.val()
+                    & !self.ret_valid.val()
+                    & !(self.quiet.val() & (self.nak_valid.val() | self.rxerr_valid.val() | self.cerr_valid.val()));
                 if self.cfg_held.q.val() {
                     comment!("a queue pair starts afresh");
                     self.cfg_held.d.next = false;
@@ -412,7 +420,6 @@ impl<const W: usize> Logic for Completion<W> {
                     self.error_index.next = bit_cast::<24, 16>(self.held_index.q.val());
                     self.error_value.next = false;
                 } else if self.ret_valid.val() {
-                    self.ret_ready.next = true;
                     self.qp.d.next = self.ret_qp.val();
                     self.msn.d.next = self.ret_msn.val();
                     self.bytes.d.next = self.ret_bytes.val();
@@ -422,7 +429,6 @@ impl<const W: usize> Logic for Completion<W> {
                         | (self.ret_msn.val() & self.message_mask.val());
                     self.step.d.next = Step::Retired;
                 } else if self.nak_valid.val() & self.quiet.val() {
-                    self.nak_ready.next = true;
                     self.qp.d.next = self.nak_qp.val();
                     self.msn.d.next = self.nak_msn.val();
                     self.kind.d.next = 1.into();
@@ -433,7 +439,6 @@ impl<const W: usize> Logic for Completion<W> {
                     self.fixed.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
                     self.step.d.next = Step::Failure;
                 } else if self.rxerr_valid.val() & self.quiet.val() {
-                    self.rxerr_ready.next = true;
                     self.qp.d.next = self.rxerr_qp.val();
                     self.kind.d.next = 3.into();
                     self.nak.d.next = 0.into();
@@ -443,7 +448,6 @@ impl<const W: usize> Logic for Completion<W> {
                     self.fixed.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
                     self.step.d.next = Step::Failure;
                 } else if self.cerr_valid.val() & self.quiet.val() {
-                    self.cerr_ready.next = true;
                     self.scan_conn.d.next = self.cerr_conn.val();
                     self.scanning.d.next = true;
                     self.kind.d.next = 2.into();
@@ -453,7 +457,6 @@ impl<const W: usize> Logic for Completion<W> {
                     self.qp.d.next = 0.into();
                     self.step.d.next = Step::ScanRead;
                 } else if self.cmsg_valid.val() {
-                    self.cmsg_ready.next = true;
                     self.qp.d.next = self.cmsg_qp.val();
                     self.msn.d.next = self.cmsg_msn.val();
                     self.incoming.d.next.remaining = self.cmsg_npkts.val();

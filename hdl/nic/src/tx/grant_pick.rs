@@ -54,7 +54,7 @@ pub struct GrantPick {
     mask: Signal<Local, Bits<3>>,
     turn: Signal<Local, Bits<3>>,
     found: Signal<Local, Bit>,
-    pick: Signal<Local, Bits<3>>,
+    picked: Signal<Local, Bits<3>>,
     eighth: Signal<Local, Bits<7>>,
     wanted: Signal<Local, Bits<4>>,
     nth: [Constant<Bits<3>>; 8],
@@ -67,7 +67,7 @@ impl GrantPick {
             nth: array_init::array_init(|i| Constant::new((i as u64).to_bits()));
             clock, fault, load, cfg, rr, npkts, ok, pipe, window, resend, home, moves, k, paths, path_mask, ok_reg, pipe_reg,
             window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg, element, room, span, is_ok, ready,
-            stranded, all_pipe, all_window, candidates, path_count, mask, turn, found, pick, eighth, wanted,
+            stranded, all_pipe, all_window, candidates, path_count, mask, turn, found, picked, eighth, wanted,
         })
     }
 }
@@ -132,12 +132,12 @@ impl Logic for GrantPick {
             self.mask.next = 7.into();
         }
         self.found.next = false;
-        self.pick.next = 0.into();
+        self.picked.next = 0.into();
         for i in 0..8 {
             self.turn.next = (self.rr.val() + self.nth[i].val()) & self.mask.val();
             if self.candidates.val().get_bit(self.turn.val().index()) & !self.found.val() {
                 self.found.next = true;
-                self.pick.next = self.turn.val();
+                self.picked.next = self.turn.val();
             }
         }
         // S3: k = min(paths, ceil(npkts / 8)), at least 1
@@ -157,8 +157,8 @@ impl Logic for GrantPick {
             self.pipe_reg.d.next = self.all_pipe.val();
             self.window_reg.d.next = self.all_window.val();
             self.resend_reg.d.next = self.found.val();
-            self.home_reg.d.next = self.pick.val();
-            self.moves_reg.d.next = self.stranded.val().get_bit(self.pick.val().index());
+            self.home_reg.d.next = self.picked.val();
+            self.moves_reg.d.next = self.stranded.val().get_bit(self.picked.val().index());
             self.k_reg.d.next = self.wanted.val();
             self.paths_reg.d.next = self.path_count.val();
             self.mask_reg.d.next = self.mask.val();

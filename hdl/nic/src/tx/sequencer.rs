@@ -159,7 +159,7 @@ pub struct Sequencer {
     words: SackScoreboard,
     acked: AckedWords,
     congestion: Congestion,
-    pick: GrantPick,
+    grant_pick: GrantPick,
     scheduler: PathScheduler,
     rate: RateLimiter,
     timer: TimerCheck,
@@ -284,7 +284,7 @@ impl Sequencer {
             acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready, desc, nak_valid, nak_ready, nak_qp, nak_code,
             nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid, portset_ready, portset_row, portset_port,
             commit_grant_valid, commit_grant, commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done,
-            unpack, check, acked, congestion, pick, scheduler, rate, timer, others, step, count, turns, conn, path, time,
+            unpack, check, acked, congestion, grant_pick, scheduler, rate, timer, others, step, count, turns, conn, path, time,
             has_msg, more, npkts, length_low, packet, inflight, qp_error, closed, via, desc_held, desc_reg, alloc_held,
             alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held, cerr_reg,
             port_held, port_row, port_reg, wake_held, wake_reg, grant_held, grant_reg, acked_held, ack_reg, timer_held,
@@ -309,7 +309,7 @@ impl Logic for Sequencer {
             open_window, open_hint
         );
         clock!(
-            self, clock, unpack, tables, check, words, acked, congestion, pick, scheduler, rate, timer, others
+            self, clock, unpack, tables, check, words, acked, congestion, grant_pick, scheduler, rate, timer, others
         );
         self.unpack.reset.next = self.reset.val();
         self.tables.reset.next = self.reset.val();
@@ -319,7 +319,7 @@ impl Logic for Sequencer {
         self.rate.reset.next = self.reset.val();
         self.check.fault.next = self.fault.val();
         self.congestion.fault.next = self.fault.val();
-        self.pick.fault.next = self.fault.val();
+        self.grant_pick.fault.next = self.fault.val();
         self.rate.fault.next = self.fault.val();
         self.init_done.next = self.tables.init_done.val();
 
@@ -395,22 +395,22 @@ impl Logic for Sequencer {
         self.timer.conn.next = self.tables.conn_ack.val();
         self.timer.other_up.next = self.others.any_up.val();
         self.others.except.next = self.path.q.val();
-        self.pick.cfg.next = self.tables.conn_cfg.val();
-        self.pick.rr.next = self.tables.conn_tx.val().rr;
-        self.pick.npkts.next = self.npkts.q.val();
-        self.pick.load.next = self.step.q.val() == Step::GrantRead;
+        self.grant_pick.cfg.next = self.tables.conn_cfg.val();
+        self.grant_pick.rr.next = self.tables.conn_tx.val().rr;
+        self.grant_pick.npkts.next = self.npkts.q.val();
+        self.grant_pick.load.next = self.step.q.val() == Step::GrantRead;
         for p in 0..8 {
             self.others.path_tx[p].next = self.tables.path_tx[p].val();
-            self.pick.path_tx[p].next = self.tables.path_tx[p].val();
+            self.grant_pick.path_tx[p].next = self.tables.path_tx[p].val();
         }
         self.scheduler.start.next = false;
-        self.scheduler.ok.next = self.pick.ok.val();
-        self.scheduler.pipe.next = self.pick.pipe.val();
-        self.scheduler.window.next = self.pick.window.val();
-        self.scheduler.k.next = self.pick.k.val();
-        if self.pick.resend.val() {
+        self.scheduler.ok.next = self.grant_pick.ok.val();
+        self.scheduler.pipe.next = self.grant_pick.pipe.val();
+        self.scheduler.window.next = self.grant_pick.window.val();
+        self.scheduler.k.next = self.grant_pick.k.val();
+        if self.grant_pick.resend.val() {
             // L4: a moved resend may take any path
-            self.scheduler.k.next = self.pick.paths.val();
+            self.scheduler.k.next = self.grant_pick.paths.val();
         }
         self.scheduler.rr.next = self.tables.conn_tx.val().rr;
         self.scheduler.paths_log2.next = self.tables.conn_cfg.val().paths_log2;
@@ -829,11 +829,11 @@ impl Logic for Sequencer {
                 self.step.d.next = Step::GrantPick;
             }
             Step::GrantPick => {
-                self.path.d.next = self.pick.home.val();
+                self.path.d.next = self.grant_pick.home.val();
                 self.scheduler.start.next = true;
                 self.rate.start.next = true;
                 self.step.d.next = Step::GrantWait;
-                if !self.closed.q.val() & self.pick.resend.val() {
+                if !self.closed.q.val() & self.grant_pick.resend.val() {
                     // S1
                     self.step.d.next = Step::FindStart;
                 } else if self.closed.q.val() | !self.has_msg.q.val() {
@@ -890,8 +890,8 @@ impl Logic for Sequencer {
                         self.new_conn_tx.next.token_time = self.time.q.val();
                     }
                     // S3
-                    if (self.pick.k.val() == self.pick.paths.val()) | self.packet.q.val().last {
-                        self.new_conn_tx.next.rr = (self.tables.conn_tx.val().rr + 1) & self.pick.path_mask.val();
+                    if (self.grant_pick.k.val() == self.grant_pick.paths.val()) | self.packet.q.val().last {
+                        self.new_conn_tx.next.rr = (self.tables.conn_tx.val().rr + 1) & self.grant_pick.path_mask.val();
                     }
                     self.alloc_held.d.next = true;
                     self.alloc_row.d.next = self.table_row.val();
@@ -916,11 +916,11 @@ impl Logic for Sequencer {
             }
             Step::FindWait => {
                 self.via.d.next = self.path.q.val();
-                if self.pick.moves.val() {
+                if self.grant_pick.moves.val() {
                     // L4: the packets of a dead path move to a living one
                     self.via.d.next = self.scheduler.path.val();
                 } else if self.fault.val() == 4 {
-                    self.via.d.next = (self.path.q.val() ^ 1) & self.pick.path_mask.val();
+                    self.via.d.next = (self.path.q.val() ^ 1) & self.grant_pick.path_mask.val();
                 }
                 if self.words.find_valid.val() {
                     if self.words.find_any.val() & self.rate.pace_ok.val() {

@@ -1,0 +1,218 @@
+//! retransmit_queue: simulation = Verilog, and a map of outstanding packets as reference.
+mod tx_support;
+use mrnic_difftest::difftest;
+use mrnic_nic::config::{build, BuildConfig};
+use mrnic_nic::tx::retransmit_queue::RetransmitQueue;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::collections::BTreeMap;
+use tx_support::Bench;
+
+fn small() -> BuildConfig {
+    BuildConfig { conns: 2, pool_packets: 128, ..build("sim").unwrap() }
+}
+
+#[test]
+fn simulation_equals_verilog() {
+    difftest!(RetransmitQueue::new(&small()), clock: clock, inputs: {
+        reset, fault, seq_valid, seq_op, seq_row, seq_ppsn, seq_qp, seq_msn, seq_index, seq_bytes, seq_first, seq_last,
+        ret_valid, ret_row, ret_ppsn, flush_valid, flush_conn
+    })
+    .top("retransmit_queue")
+    .cycles(6000)
+    .seed(1)
+    .reset_chance(0.0)
+    .limit("seq_row", 0..=15)
+    .limit("ret_row", 0..=15)
+    .limit("flush_conn", 0..=1)
+    .stimulus(|random, _, inputs| {
+        inputs.set("seq_ppsn", 0xff_fff8u32.wrapping_add(random.below(16) as u32) & 0xff_ffff);
+        inputs.set("ret_ppsn", 0xff_fff8u32.wrapping_add(random.below(16) as u32) & 0xff_ffff);
+        if random.chance(0.999) {
+            inputs.set("flush_valid", 0u32);
+        }
+        if random.chance(0.9) {
+            inputs.set("fault", 0u32);
+        }
+    })
+    .run();
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Entry {
+    qp: u64,
+    msn: u64,
+    index: u64,
+    bytes: u64,
+    first: u64,
+    last: u64,
+}
+
+fn entry(rng: &mut StdRng) -> Entry {
+    let bits = |rng: &mut StdRng, n: u32| rng.random::<u64>() >> (64 - n);
+    Entry { qp: bits(rng, 16), msn: bits(rng, 24), index: bits(rng, 24), bytes: bits(rng, 13), first: bits(rng, 1), last: bits(rng, 1) }
+}
+
+struct Queue {
+    bench: Bench,
+}
+
+impl Queue {
+    fn new(config: &BuildConfig) -> Queue {
+        let mut bench = Bench::new(&RetransmitQueue::new(config), "retransmit_queue");
+        bench.until("init_done", 10_000);
+        Queue { bench }
+    }
+
+    /// Two clocks a request, the answer at the end of the second.
+    fn request(&mut self, port: &str, row: u64, ppsn: u64) {
+        let b = &mut self.bench;
+        b.set(&format!("{port}_row"), row);
+        b.set(&format!("{port}_ppsn"), ppsn);
+        b.set(&format!("{port}_valid"), 1);
+        b.until(&format!("{port}_ready"), 5);
+        b.clock();
+        b.set(&format!("{port}_valid"), 0);
+        b.clock();
+    }
+
+    fn alloc(&mut self, row: u64, ppsn: u64, e: Entry) {
+        for (name, value) in [
+            ("seq_op", 0),
+            ("seq_qp", e.qp),
+            ("seq_msn", e.msn),
+            ("seq_index", e.index),
+            ("seq_bytes", e.bytes),
+            ("seq_first", e.first),
+            ("seq_last", e.last),
+        ] {
+            self.bench.set(name, value);
+        }
+        self.request("seq", row, ppsn);
+        assert!(!self.bench.high("seq_rsp_valid"), "an alloc has no answer");
+    }
+
+    fn lookup(&mut self, row: u64, ppsn: u64) -> Entry {
+        self.bench.set("seq_op", 1);
+        self.request("seq", row, ppsn);
+        let b = &mut self.bench;
+        assert!(b.high("seq_rsp_valid"));
+        Entry {
+            qp: b.get("seq_rsp_qp"),
+            msn: b.get("seq_rsp_msn"),
+            index: b.get("seq_rsp_index"),
+            bytes: b.get("seq_rsp_bytes"),
+            first: b.get("seq_rsp_first"),
+            last: b.get("seq_rsp_last"),
+        }
+    }
+
+    fn free(&mut self, row: u64, ppsn: u64) -> (u64, u64, u64) {
+        self.request("ret", row, ppsn);
+        let b = &mut self.bench;
+        assert!(b.high("ret_rsp_valid"));
+        (b.get("ret_rsp_qp"), b.get("ret_rsp_msn"), b.get("ret_rsp_bytes"))
+    }
+}
+
+#[test]
+fn entries_come_back_until_they_are_freed() {
+    let config = small();
+    let mut q = Queue::new(&config);
+    let mut rng = StdRng::seed_from_u64(5);
+    let mut held: BTreeMap<(u64, u64), Entry> = BTreeMap::new();
+    let mut next: Vec<u64> = (0..16).map(|row| 0xff_ff00 + row * 29).collect();
+    let (mut full, mut freed) = (0, 0);
+    for round in 0..30_000 {
+        // the number of chunks in use decides on room
+        let chunks: std::collections::BTreeSet<_> = held.keys().map(|&(row, ppsn)| (row, ppsn & 0xff_ffff & !7)).collect();
+        let groups: std::collections::BTreeSet<_> = chunks.iter().map(|&(row, base)| (row, base & 0xff)).collect();
+        assert_eq!(q.bench.high("room"), groups.len() < config.pool_packets / 8, "round {round}");
+        let row = rng.random_range(0..16u64);
+        let busy = (round / 1000) % 2 == 0;
+        match rng.random_range(0..10) {
+            0..=5 if busy || rng.random_bool(0.3) => {
+                if !q.bench.high("room") {
+                    full += 1;
+                    continue;
+                }
+                let ppsn = next[row as usize] & 0xff_ffff;
+                // at most 256 outstanding on a path: residues are not reused
+                if held.keys().any(|&(r, p)| r == row && p & 0xff == ppsn & 0xff) {
+                    continue;
+                }
+                next[row as usize] += 1;
+                let e = entry(&mut rng);
+                q.alloc(row, ppsn, e);
+                held.insert((row, ppsn), e);
+            }
+            6..=7 if !held.is_empty() => {
+                let (&(row, ppsn), &e) = held.iter().nth(rng.random_range(0..held.len())).unwrap();
+                assert_eq!(q.lookup(row, ppsn), e);
+            }
+            _ if !held.is_empty() => {
+                let (&(row, ppsn), &e) = held.iter().nth(rng.random_range(0..held.len())).unwrap();
+                held.remove(&(row, ppsn));
+                assert_eq!(q.free(row, ppsn), (e.qp, e.msn, e.bytes));
+                freed += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(full > 100 && freed > 3000, "{full} {freed}");
+    // everything freed: the whole pool can be used again
+    for ((row, ppsn), _) in std::mem::take(&mut held) {
+        q.free(row, ppsn);
+    }
+    for n in 0..config.pool_packets as u64 {
+        if n % 8 == 0 {
+            assert!(q.bench.high("room"), "chunk {n} is missing: a chunk was lost");
+        }
+        q.alloc(n >> 7, n & 0x7f, entry(&mut rng));
+    }
+    assert!(!q.bench.high("room"));
+}
+
+#[test]
+fn flush_returns_the_chunks_of_one_connection() {
+    let config = small();
+    let mut q = Queue::new(&config);
+    let mut rng = StdRng::seed_from_u64(6);
+    let kept: Vec<Entry> = (0..8).map(|_| entry(&mut rng)).collect();
+    for (n, &e) in kept.iter().enumerate() {
+        q.alloc(1, n as u64, e);
+    }
+    let mut n = 0;
+    while q.bench.high("room") {
+        q.alloc(8 + n / 100, 8 * (n % 100), kept[0]);
+        n += 1;
+    }
+    q.bench.set("flush_conn", 1);
+    q.bench.set("flush_valid", 1);
+    q.bench.clock();
+    q.bench.set("flush_valid", 0);
+    assert!(q.bench.high("flush_busy"));
+    for _ in 0..600 {
+        q.bench.clock();
+    }
+    assert!(!q.bench.high("flush_busy"));
+    for (n, &e) in kept.iter().enumerate() {
+        assert_eq!(q.lookup(1, n as u64), e, "the other connection keeps its packets");
+    }
+    for chunk in 0..config.pool_packets as u64 / 8 - 1 {
+        assert!(q.bench.high("room"), "chunk {chunk}");
+        q.alloc(8, 8 * chunk, kept[1]);
+        assert_eq!(q.lookup(8, 8 * chunk), kept[1]);
+    }
+    assert!(!q.bench.high("room"));
+}
+
+/// Fault 12: a lookup loses the index.
+#[test]
+fn fault_12_is_visible() {
+    let mut q = Queue::new(&small());
+    let e = Entry { qp: 1, msn: 2, index: 3, bytes: 4, first: 0, last: 1 };
+    q.alloc(0, 0, e);
+    q.bench.set("fault", 12);
+    assert_eq!(q.lookup(0, 0), Entry { index: 0, ..e });
+}
