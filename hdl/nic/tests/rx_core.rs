@@ -594,9 +594,10 @@ impl Rig {
     }
 }
 
-fn traffic(build: &BuildConfig, seed: u64, rounds: u64, odd: u64) -> Rig {
+fn traffic(build: &BuildConfig, seed: u64, rounds: u64, odd: u64, fault: u64) -> Rig {
     println!("seed {seed}");
     let mut rig = rig(build, seed);
+    rig.bench.set("fault", fault);
     for round in 0..rounds {
         if rig.rng.chance(odd) {
             rig.odd();
@@ -635,7 +636,7 @@ fn traffic(build: &BuildConfig, seed: u64, rounds: u64, odd: u64) -> Rig {
 fn every_step_is_that_of_the_model() {
     let mut seen = std::collections::BTreeMap::new();
     for seed in [1, 2, 3] {
-        let rig = traffic(&build("sim").expect("a build"), seed, 4000, 6);
+        let rig = traffic(&build("sim").expect("a build"), seed, 4000, 6, 0);
         for (what, n) in rig.seen {
             *seen.entry(what).or_insert(0) += n;
         }
@@ -651,7 +652,7 @@ fn every_step_is_that_of_the_model() {
 
 #[test]
 fn smallest_buffers_change_no_step() {
-    traffic(&build("sim_min").expect("a build"), 4, 1500, 6);
+    traffic(&build("sim_min").expect("a build"), 4, 1500, 6, 0);
 }
 
 #[test]
@@ -690,16 +691,7 @@ fn a_packet_takes_at_most_8_clocks_12_with_acknowledgment() {
 fn seeded_faults_are_noticed() {
     for (fault, shows) in [(2u64, "cum"), (6, "place"), (11, "code")] {
         let result = std::panic::catch_unwind(|| {
-            let mut rig = rig(&build("sim").expect("a build"), 1);
-            rig.bench.set("fault", fault);
-            for _ in 0..3000 {
-                if rig.rng.chance(6) {
-                    rig.odd();
-                } else {
-                    rig.send();
-                }
-                rig.settle();
-            }
+            traffic(&build("sim").expect("a build"), 1, 3000, 6, fault);
         });
         let message = match result {
             Ok(()) => panic!("fault {fault} was not noticed"),
@@ -729,7 +721,6 @@ fn simulation_equals_verilog() {
     .sink("rxerr_ready")
     .stimulus({
         let mut started = 0u64;
-        let mut ppsn = 0u64;
         move |random, cycle, inputs| {
             inputs.set("fault", *random.pick(&[0u32, 0, 0, 0, 2, 6, 11]));
             inputs.set("now", (cycle / 4 + 0xFFFF_FF00) & 0xFFFF_FFFF);
@@ -740,7 +731,7 @@ fn simulation_equals_verilog() {
             inputs.set("qperr_data", random.chance(0.02));
             // tables first: both connections, paths close to the wrap, QPs, keys; later now and then one again
             let write = [(2u32, 0u32), (2, 1), (2, 8), (1, 0), (1, 1), (3, 0), (3, 1), (4, 0), (4, 1)];
-            if cycle >= 100 && (started < 9 || random.chance(0.002)) && cycle % 60 == 0 {
+            if cycle >= 100 && (started < 9 || random.chance(0.3)) && cycle % 60 == 0 {
                 let (table, index) = write[(started % 9) as usize];
                 started += 1;
                 inputs.set("cfg_valid", true);
@@ -767,24 +758,26 @@ fn simulation_equals_verilog() {
                 let opcode = *random.pick(&[0xE0u32, 0xE0, 0xE0, 0xE0, 0xE0, 0xF7, 0xF0, 0xF2, 0x11]);
                 inputs.set("hdr_opcode", opcode);
                 if random.chance(0.95) {
-                    ppsn += u64::from(random.chance(0.8));
-                    let jump = *random.pick(&[0u64, 0, 0, 1, 2, 70, 255]);
-                    inputs.set("hdr_ppsn", (0xFF_FFF8 + ppsn + jump) & 0xFF_FFFF);
+                    // around where the path stands; at the start it stands just before the wrap
+                    let cum = if random.chance(0.2) { 0xFF_FFF8 } else { inputs.sampled("commit_rx_cum") };
+                    let jump = *random.pick(&[0u64, 0, 0, 0, 1, 2, 70, 255, 0xFF_FFFF]);
+                    inputs.set("hdr_ppsn", (cum + jump) & 0xFF_FFFF);
                     inputs.set("hdr_conn", random.below(2));
                     inputs.set("hdr_home", 0u32);
                     inputs.set("hdr_via", random.below(8));
                     inputs.set("hdr_dest_qp", random.below(2));
-                    inputs.set("hdr_msn", (0xFF_FFFF + random.below(5)) & 0xFF_FFFF);
+                    let exp = if random.chance(0.3) { 0xFF_FFFF } else { inputs.sampled("commit_rx_exp") };
+                    inputs.set("hdr_msn", (exp + random.below(3)) & 0xFF_FFFF);
                     inputs.set("hdr_length", random.below(3) * 64);
                     inputs.set("hdr_payload_bytes", random.below(2) * 64);
-                    inputs.set("hdr_rkey", random.below(2) << 8 | 7);
+                    inputs.set("hdr_rkey", random.below(2) << 8 | if random.chance(0.99) { 7 } else { 8 });
                     inputs.set("hdr_va", 0x1000 + random.below(0x1000));
                 }
             }
         }
     })
     .run();
-    for port in ["place_valid", "ackdesc_valid", "ack_valid", "rxerr_valid", "commit_rx_valid"] {
+    for port in ["place_valid", "ackdesc_valid", "ack_valid", "rxerr_valid", "commit_rx_valid", "commit_rx_cum"] {
         assert!(!report.stuck().iter().any(|s| s.contains(port)), "{port} never moved");
     }
 }

@@ -365,10 +365,10 @@ impl Logic for RxCore {
         }
         self.free.next = (self.state.q.val() == RxState::Idle)
             & self.init_done.val()
-            & !self.place_full.q.val()
-            & !self.ack_full.q.val()
-            & !self.desc_full.q.val()
-            & !self.rxerr_full.q.val();
+            & (!self.place_full.q.val() | self.place_ready.val())
+            & (!self.ack_full.q.val() | self.ack_ready.val())
+            & (!self.desc_full.q.val() | self.ackdesc_ready.val())
+            & (!self.rxerr_full.q.val() | self.rxerr_ready.val());
         self.commit_rx_valid.next = self.commit_valid.q.val();
         self.commit_rx_kind.next = self.commit.q.val().kind;
         self.commit_rx_class.next = self.commit.q.val().class;
