@@ -354,8 +354,9 @@ impl Logic for Segmenter {
         comment!("hand over from one connection to the next");
         self.again_valid.d.next = false;
         self.again_conn.d.next = self.offer.q.val().conn;
+        // a connection that asks for another slot keeps it until the next one has been fetched
         self.stays.next = (self.behind_valid.q.val() & self.behind_alias.q.val())
-            | (self.done_requeue.val() & !self.behind_valid.q.val() & (self.fetch.q.val() == Fetch::Idle) & self.runnable.empty.val());
+            | (self.done_requeue.val() & !self.behind_valid.q.val());
         if self.taking.val() {
             if self.stays.val() {
                 self.offer.d.next.taken = self.taken_after.val();

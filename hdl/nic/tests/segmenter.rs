@@ -1,0 +1,333 @@
+//! segmenter: simulation = Verilog; every message in order, no wake lost, prompt offers.
+mod tx_support;
+use mrnic_difftest::difftest;
+use mrnic_nic::config::{build, BuildConfig};
+use mrnic_nic::tx::segmenter::Segmenter;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::collections::VecDeque;
+use tx_support::Bench;
+
+fn small() -> BuildConfig {
+    BuildConfig { conns: 4, conn_fifo: 4, ..build("sim").unwrap() }
+}
+
+#[test]
+fn simulation_equals_verilog() {
+    difftest!(Segmenter::new(&small()), clock: clock, inputs: {
+        reset, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, wake_a_valid, wake_a_conn, wake_b_valid,
+        wake_b_conn, done_valid, done_advance, done_skip, done_requeue, rel_conn_ready
+    })
+    .top("segmenter")
+    .cycles(6000)
+    .seed(1)
+    .reset_chance(0.0005)
+    .limit("msg_conn", 0..=3)
+    .limit("wake_a_conn", 0..=3)
+    .limit("wake_b_conn", 0..=3)
+    .limit("msg_npkts", 1..=3)
+    .source("msg_valid", "msg_ready", &["msg_conn", "msg_qp", "msg_msn", "msg_npkts", "msg_length"])
+    .sink("rel_conn_ready")
+    .stimulus(|random, cycle, inputs| {
+        let quiet = cycle / 300 % 2 == 0;
+        for wake in ["wake_a_valid", "wake_b_valid"] {
+            if quiet && random.chance(0.9) {
+                inputs.set(wake, 0u32);
+            }
+        }
+        if random.chance(0.5) {
+            inputs.set("done_valid", 0u32);
+        }
+    })
+    .run();
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Msg {
+    qp: u64,
+    msn: u64,
+    npkts: u64,
+    length: u64,
+}
+
+/// The sequencer's side, with a list of messages per connection as reference.
+struct World {
+    bench: Bench,
+    rng: StdRng,
+    /// Messages accepted and not yet left, with the packets sent of the first.
+    conns: Vec<(VecDeque<Msg>, u64)>,
+    /// A wake, message or requeue since the last offer made after it.
+    owed: Vec<bool>,
+    /// Room as work_fetch counts it.
+    room: Vec<usize>,
+    clock: u64,
+}
+
+impl World {
+    fn new(config: &BuildConfig, seed: u64) -> World {
+        let mut bench = Bench::new(&Segmenter::new(config), "segmenter");
+        bench.until("init_done", 100);
+        World {
+            bench,
+            rng: StdRng::seed_from_u64(seed),
+            conns: vec![(VecDeque::new(), 0); config.conns],
+            owed: vec![false; config.conns],
+            room: vec![config.conn_fifo; config.conns],
+            clock: 0,
+        }
+    }
+
+    fn idle_inputs(&mut self) {
+        for name in ["msg_valid", "wake_a_valid", "wake_b_valid", "done_valid", "done_advance", "done_skip", "done_requeue"] {
+            self.bench.set(name, 0);
+        }
+    }
+
+    /// Puts a message in if the block takes one in this clock.
+    fn message(&mut self, conn: usize, npkts: u64) -> bool {
+        if self.room[conn] == 0 || !self.bench.high("msg_ready") {
+            return false;
+        }
+        let m = Msg {
+            qp: self.rng.random_range(0..1 << 16),
+            msn: self.rng.random_range(0..1 << 24),
+            npkts,
+            length: self.rng.random_range(0..1 << 32),
+        };
+        for (name, value) in [
+            ("msg_valid", 1),
+            ("msg_conn", conn as u64),
+            ("msg_qp", m.qp),
+            ("msg_msn", m.msn),
+            ("msg_npkts", m.npkts),
+            ("msg_length", m.length),
+        ] {
+            self.bench.set(name, value);
+        }
+        self.room[conn] -= 1;
+        self.conns[conn].0.push_back(m);
+        self.owed[conn] = true;
+        true
+    }
+
+    fn wake(&mut self, port: &str, conn: usize) {
+        self.bench.set(&format!("wake_{port}_valid"), 1);
+        self.bench.set(&format!("wake_{port}_conn"), conn as u64);
+        self.owed[conn] = true;
+    }
+
+    /// Checks the offer against the reference; true if there is one.
+    fn check_offer(&mut self) -> Option<usize> {
+        if !self.bench.high("next_valid") {
+            return None;
+        }
+        let conn = self.bench.get("next_conn") as usize;
+        let b = &mut self.bench;
+        let got = Msg { qp: b.get("next_qp"), msn: b.get("next_msn"), npkts: b.get("next_npkts"), length: b.get("next_length") };
+        let (has, index, more) = (b.high("next_has_msg"), b.get("next_index"), b.high("next_more"));
+        let (queue, sent) = &self.conns[conn];
+        if has {
+            assert_eq!(Some(&got), queue.front(), "clock {}: the oldest message of {conn}", self.clock);
+            assert_eq!(index, *sent, "clock {}: progress of {conn}", self.clock);
+            if more {
+                assert!(queue.len() > 1);
+            }
+        }
+        Some(conn)
+    }
+
+    fn done(&mut self, conn: usize, advance: bool, skip: bool, requeue: bool) {
+        let has = self.bench.high("next_has_msg");
+        self.bench.set("done_valid", 1);
+        self.bench.set("done_advance", (advance && has).into());
+        self.bench.set("done_skip", (skip && has).into());
+        self.bench.set("done_requeue", requeue.into());
+        if has {
+            let (queue, sent) = &mut self.conns[conn];
+            *sent += u64::from(advance);
+            if skip || *sent == queue[0].npkts {
+                queue.pop_front();
+                *sent = 0;
+            }
+        }
+    }
+
+    fn clock(&mut self) {
+        let ready = self.rng.random_bool(0.7);
+        self.bench.set("rel_conn_ready", ready.into());
+        if ready && self.bench.high("rel_conn_valid") {
+            let conn = self.bench.get("rel_conn") as usize;
+            self.room[conn] += 1;
+        }
+        self.bench.clock();
+        self.clock += 1;
+        self.idle_inputs();
+    }
+}
+
+/// Messages, wakes on both ports and random verdicts: nothing is lost, nothing reordered.
+#[test]
+fn messages_in_order_and_no_wake_lost() {
+    let config = small();
+    for seed in 0..6 {
+        let mut w = World::new(&config, seed);
+        let wake_chance = [0.02, 0.2, 1.0][seed as usize % 3];
+        let storm = |clock: u64| clock % 2000 < 500;
+        let mut last_event = vec![0u64; 4];
+        let mut held_since: Option<(usize, u64)> = None;
+        let mut pending_done: u64 = 0;
+        let mut offers = 0;
+        for _ in 0..20_000 {
+            if w.rng.random_bool(0.15) {
+                let conn = w.rng.random_range(0..4);
+                let npkts = w.rng.random_range(1..4);
+                if w.message(conn, npkts) {
+                    last_event[conn] = w.clock;
+                }
+            }
+            for port in ["a", "b"] {
+                if storm(w.clock) && w.rng.random_bool(wake_chance) {
+                    let conn = w.rng.random_range(0..4);
+                    w.wake(port, conn);
+                    last_event[conn] = w.clock;
+                }
+            }
+            match w.check_offer() {
+                Some(conn) => {
+                    // an offer that lasts is one that was made at its first clock
+                    if held_since.is_none() {
+                        held_since = Some((conn, w.clock));
+                        pending_done = w.clock + w.rng.random_range(0..8);
+                    }
+                    let (held, since) = held_since.unwrap();
+                    assert_eq!(held, conn, "an offer stays until it is answered");
+                    if w.clock >= pending_done {
+                        let (advance, skip) = match w.rng.random_range(0..10) {
+                            0 => (false, true),
+                            1..=3 => (false, false),
+                            _ => (true, false),
+                        };
+                        let requeue = w.rng.random_bool(0.5);
+                        w.done(conn, advance, skip, requeue);
+                        // settled only if nothing happened after the offer was made
+                        w.owed[conn] = requeue || last_event[conn] >= since;
+                        if requeue {
+                            last_event[conn] = w.clock;
+                        }
+                        held_since = None;
+                        offers += 1;
+                    }
+                }
+                None => held_since = None,
+            }
+            w.clock();
+        }
+        assert!(offers > 500, "{offers}");
+        // now only answer: everything owed is offered, and every message can be drained
+        let mut quiet = 0;
+        for _ in 0..4000 {
+            if let Some(conn) = w.check_offer() {
+                w.owed[conn] = false;
+                let requeue = w.conns[conn].0.len() > 1 || (w.conns[conn].0.len() == 1 && w.conns[conn].1 + 1 < w.conns[conn].0[0].npkts);
+                w.done(conn, true, false, requeue);
+                quiet = 0;
+            } else {
+                quiet += 1;
+            }
+            w.clock();
+        }
+        assert!(quiet > 50, "offers without end");
+        assert_eq!(w.owed, vec![false; 4], "seed {seed}: a wake, message or requeue was lost");
+        for c in 0..4 {
+            if !w.conns[c].0.is_empty() {
+                // parked by the random answers: a wake brings it back
+                w.wake("a", c);
+                w.clock();
+            }
+        }
+        for _ in 0..4000 {
+            if let Some(conn) = w.check_offer() {
+                w.done(conn, true, false, true);
+            }
+            w.clock();
+        }
+        assert!(w.conns.iter().all(|c| c.0.is_empty()), "messages left behind: {:?}", w.conns);
+        assert_eq!(w.room, vec![config.conn_fifo; 4], "every message that left was reported");
+    }
+}
+
+/// A single busy connection is offered again in the clock after done, even across messages; of two, none gets
+/// more than two slots in a row (the next one is being fetched during the second).
+#[test]
+fn the_next_offer_is_prompt() {
+    let config = small();
+    for conns in [1usize, 2] {
+        let mut w = World::new(&config, 11);
+        for c in 0..conns {
+            for _ in 0..4 {
+                while !w.message(c, 2) {
+                    w.clock();
+                }
+                w.clock();
+            }
+        }
+        let mut order = vec![];
+        let mut worst = 0;
+        while order.len() < 8 * conns {
+            for _ in 0..5 {
+                w.clock(); // the sequencer works on the slot
+            }
+            let mut waited = 0;
+            while w.check_offer().is_none() {
+                w.clock();
+                waited += 1;
+                assert!(waited < 20);
+            }
+            let conn = w.check_offer().unwrap();
+            order.push(conn);
+            w.done(conn, true, false, true);
+            w.clock();
+            let mut gap = 1;
+            while w.check_offer().is_none() && w.conns.iter().any(|c| !c.0.is_empty()) {
+                w.clock();
+                gap += 1;
+            }
+            worst = worst.max(gap);
+        }
+        assert!(worst <= 3, "{conns} connections: {worst} clocks from done to the next offer");
+        if conns == 2 {
+            assert!(order.windows(3).all(|o| o[0] != o[1] || o[1] != o[2]), "turns: {order:?}");
+        }
+    }
+}
+
+/// A wake between offer and done leads to another offer, though the connection was parked.
+#[test]
+fn a_wake_during_the_offer_counts() {
+    for port in ["a", "b"] {
+        for delay in 0..6 {
+            let mut w = World::new(&small(), 12);
+            w.wake("a", 2);
+            w.clock();
+            while w.check_offer().is_none() {
+                w.clock();
+            }
+            assert!(!w.bench.high("next_has_msg"), "a woken connection without messages is offered");
+            w.clock();
+            w.wake(port, 2);
+            w.clock();
+            for _ in 0..delay {
+                w.clock();
+            }
+            assert_eq!(w.check_offer(), Some(2));
+            w.done(2, false, false, false);
+            w.clock();
+            let again = (0..12).any(|_| {
+                let offered = w.check_offer() == Some(2);
+                w.clock();
+                offered
+            });
+            assert!(again, "port {port}, done {delay} clocks after the wake");
+        }
+    }
+}
