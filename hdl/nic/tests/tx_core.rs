@@ -1,0 +1,55 @@
+//! The transmit core in Verilator against the golden model's rules, commit by commit, over a fabric that loses, reorders and marks.
+mod tx_core_support;
+
+use mrnic_nic::config::build;
+use tx_core_support::{Bench, Tally, Weather};
+
+fn run(build_name: &'static str, weather: Weather, drain: bool) -> Tally {
+    let work = move || {
+        let mut bench = Bench::new(&build(build_name).unwrap(), weather);
+        bench.run(drain);
+        println!("{build_name} seed {}: {:?}", weather.seed, bench.tally);
+        bench.tally
+    };
+    let name = std::thread::current().name().unwrap_or("bench").to_string();
+    std::thread::Builder::new().name(name).stack_size(64 << 20).spawn(work).unwrap().join().unwrap()
+}
+
+#[test]
+fn calm_fabric() {
+    let t = run("sim", Weather::calm(1, 60_000), true);
+    assert!(t.new_packets > 1000 && t.resends == 0, "{t:?}");
+    assert!(t.ack_clocks <= 8, "an acknowledgment took {} clocks", t.ack_clocks);
+}
+
+/// L1, L2, L3, L6, C1, R2: losses, duplicates, marks.
+#[test]
+fn rough_fabric() {
+    let weather = Weather { loss: 0.05, ce: 0.02, reorder_cycles: 150, nonsense: 0.3, ..Weather::calm(2, 200_000) };
+    let t = run("sim", weather, true);
+    assert!(t.lost_l1 > 100 && t.lost_l2 > 10 && t.timers[1] > 5 && t.acks[2] > 5 && t.acks[3] > 5, "{t:?}");
+}
+
+/// L4, L5: paths that stop for a while; connections that are given up.
+#[test]
+fn outages() {
+    let weather = Weather { loss: 0.02, outages: 0.4, ..Weather::calm(3, 400_000) };
+    let t = run("sim", weather, false);
+    assert!(t.timers[2] > 5 && t.timers[3] > 2 && t.timers[4] > 0 && t.moved > 0, "{t:?}");
+}
+
+/// C2, C3, C4: rate hints.
+#[test]
+fn rate_hints() {
+    let weather = Weather { loss: 0.01, hints: true, ..Weather::calm(4, 200_000) };
+    let t = run("sim", weather, true);
+    assert!(t.new_packets > 500, "{t:?}");
+}
+
+/// S2, S6: QPs in Error; every stream held back at random; FIFOs at their minimum.
+#[test]
+fn errors_and_back_pressure() {
+    let weather = Weather { loss: 0.05, qp_errors: true, back_pressure: true, ..Weather::calm(5, 200_000) };
+    let t = run("sim_min", weather, true);
+    assert!(t.skips > 0 && t.nops > 0 && t.resends > 100, "{t:?}");
+}

@@ -1,0 +1,564 @@
+//! A bench for the transmit core: Verilated model, a fabric that loses and reorders, receivers, and the reference.
+pub mod reference;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use mrnic_model::tx::ack::AckVerdict;
+use mrnic_model::tx::conn::TxConn;
+use mrnic_model::tx::path::TxPath;
+use mrnic_nic::config::BuildConfig;
+use mrnic_nic::tx::core::TxCore;
+use mrnic_verilated::{build, Dut, ModelSpec, Port};
+use mrnic_wire::{Ack, AckFlags, SackVector};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use reference::{AckFrame, Conn, Message, Record};
+
+/// How rough the run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Weather {
+    pub seed: u64,
+    pub cycles: u64,
+    pub loss: f64,
+    pub ce: f64,
+    pub reorder_cycles: u64,
+    /// Chance that an acknowledgment is nonsense.
+    pub nonsense: f64,
+    /// Chance per 1,000 cycles that a path stops for a while.
+    pub outages: f64,
+    pub qp_errors: bool,
+    /// Random rate hints instead of none.
+    pub hints: bool,
+    pub back_pressure: bool,
+    pub fault: u64,
+    pub clocks_per_tick: u64,
+}
+
+impl Weather {
+    pub fn calm(seed: u64, cycles: u64) -> Self {
+        Weather {
+            seed,
+            cycles,
+            loss: 0.0,
+            ce: 0.0,
+            reorder_cycles: 0,
+            nonsense: 0.0,
+            outages: 0.0,
+            qp_errors: false,
+            hints: false,
+            back_pressure: false,
+            fault: 0,
+            clocks_per_tick: 8,
+        }
+    }
+}
+
+/// The receiving end of a path.
+#[derive(Clone, Debug, Default)]
+struct Receiver {
+    cum: u32,
+    above: BTreeSet<u32>,
+    ce: u16,
+    dup: u16,
+    owed: u32,
+    last_ts: u16,
+    ts_valid: bool,
+    arrived: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Packet {
+    probe: bool,
+    conn: usize,
+    home: usize,
+    ppsn: u32,
+    rtx: bool,
+    ack_req: bool,
+    ce: bool,
+    ts: u16,
+}
+
+/// What a run did, for the assertions of the tests.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    pub new_packets: u64,
+    pub resends: u64,
+    pub moved: u64,
+    pub nops: u64,
+    pub skips: u64,
+    pub acks: [u64; 4],
+    pub timers: [u64; 8],
+    pub lost_l1: u64,
+    pub lost_l2: u64,
+    pub retired: u64,
+    pub naks: u64,
+    pub conn_errors: u64,
+    /// Least clocks between two commits of the kind.
+    pub ack_clocks: u64,
+    pub grant_clocks: u64,
+    /// Most clocks from an acknowledgment that showed a loss to the next resend of that connection.
+    pub resend_clocks: u64,
+}
+
+pub struct Bench {
+    config: BuildConfig,
+    weather: Weather,
+    dut: Dut,
+    ports: HashMap<String, Port>,
+    rng: StdRng,
+    pub conns: Vec<Conn>,
+    receivers: Vec<Vec<Receiver>>,
+    dead: HashMap<(usize, usize), u64>,
+    flying: Vec<(u64, Packet)>,
+    acks: VecDeque<AckFrame>,
+    given: VecDeque<AckFrame>,
+    ack_due: Vec<(u64, AckFrame)>,
+    waiting: VecDeque<(usize, Message)>,
+    expected_naks: VecDeque<(u64, u64, u64)>,
+    qp_error: Vec<bool>,
+    qp_msn: Vec<u64>,
+    rto_min: u32,
+    cycle: u64,
+    last_commit: HashMap<&'static str, u64>,
+    lossy: HashMap<usize, u64>,
+    pub tally: Tally,
+}
+
+fn port_names(prefix: &str, ports: &HashMap<String, Port>) -> Vec<String> {
+    let mut names: Vec<_> = ports.keys().filter(|n| n.starts_with(prefix) && !n.ends_with("_valid")).cloned().collect();
+    names.sort();
+    names
+}
+
+impl Bench {
+    pub fn new(config: &BuildConfig, weather: Weather) -> Self {
+        let design = mrnic_emit::emit(&TxCore::new(config), "tx_core").unwrap_or_else(|e| panic!("{e}"));
+        let mut spec = ModelSpec::new("tx_core", design.verilog.clone());
+        spec.opt_level = 1;
+        let model = build(&spec, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+        let dut = model.instance("tx_core", weather.seed);
+        let ports = design.ports.iter().filter(|p| !p.is_clock).map(|p| (p.name.clone(), dut.port(&p.name).unwrap())).collect();
+        let mut bench = Bench {
+            config: *config,
+            weather,
+            dut,
+            ports,
+            rng: StdRng::seed_from_u64(weather.seed),
+            conns: vec![],
+            receivers: vec![],
+            dead: HashMap::new(),
+            flying: vec![],
+            acks: VecDeque::new(),
+            given: VecDeque::new(),
+            ack_due: vec![],
+            waiting: VecDeque::new(),
+            expected_naks: VecDeque::new(),
+            qp_error: vec![false; config.qps],
+            qp_msn: vec![0; config.qps],
+            rto_min: 200,
+            cycle: 0,
+            last_commit: HashMap::new(),
+            lossy: HashMap::new(),
+            tally: Tally { ack_clocks: u64::MAX, grant_clocks: u64::MAX, ..Tally::default() },
+        };
+        bench.start();
+        bench
+    }
+
+    fn set(&self, name: &str, value: u64) {
+        self.ports[name].set_u64(value);
+    }
+
+    fn get(&self, name: &str) -> u64 {
+        self.ports[name].get_u64()
+    }
+
+    fn now(&self) -> u32 {
+        // close to the wrap of 32 bits
+        0xFFFF_F000u32.wrapping_add((self.cycle / self.weather.clocks_per_tick) as u32)
+    }
+
+    fn clock(&mut self) {
+        self.set("now", self.now().into());
+        self.dut.cycle();
+        self.cycle += 1;
+    }
+
+    fn start(&mut self) {
+        self.set("reset", 1);
+        self.set("rto_min", self.rto_min.into());
+        self.set("fault", self.weather.fault);
+        for _ in 0..3 {
+            self.clock();
+        }
+        self.set("reset", 0);
+        while self.get("init_done") == 0 {
+            self.clock();
+            assert!(self.cycle < 100_000, "init_done never rises");
+        }
+        for conn in 0..self.config.conns {
+            self.open(conn);
+        }
+    }
+
+    fn configure(&mut self, table: u64, index: u64, words: [u32; 3]) -> u32 {
+        self.set("cfg_table", table);
+        self.set("cfg_index", index);
+        let mut data = [0; 16];
+        data[..3].copy_from_slice(&words);
+        self.ports["cfg_data"].set_words(&data);
+        self.set("cfg_valid", 1);
+        self.clock();
+        self.set("cfg_valid", 0);
+        // the opening samples the time in the clock that starts it
+        let started = self.now();
+        let mut clocks = 0;
+        while self.get("cfg_busy") == 1 {
+            self.clock();
+            clocks += 1;
+            assert!(clocks < 2000, "cfg_busy never falls");
+        }
+        started
+    }
+
+    fn open(&mut self, conn: usize) {
+        let paths_log2 = [3u32, 2, 1, 0][conn % 4].min(self.config.paths.ilog2());
+        let paths = 1usize << paths_log2;
+        let mtu_log2 = 8 + (conn as u32 * 3) % 5;
+        let retry_cnt = [7u8, 3][conn / 4 % 2];
+        let window = [4u16, 16, 64, 256][conn % 4];
+        let mut rows = vec![];
+        for path in 0..paths {
+            // close to the wrap of 24 bits
+            let start = 0xFF_FFF0u32 - 100 * path as u32;
+            let port = 0xC000 + 97 * path as u32;
+            self.configure(2, (conn * 8 + path) as u64, [1 | port << 16, start, 0]);
+            rows.push((port as u16, start));
+        }
+        let word0 = 1 | paths_log2 << 4 | mtu_log2 << 8 | u32::from(retry_cnt) << 12;
+        let now = self.configure(1, conn as u64, [word0, window.into(), 0xFF_FFFF]);
+        self.receivers.push(rows.iter().map(|r| Receiver { cum: r.1, ..Receiver::default() }).collect());
+        self.conns.push(Conn {
+            tx: TxConn::open(0xFF_FFFF, self.config.conn_fifo, now),
+            paths: rows.iter().map(|r| TxPath::open(true, r.0, r.1, window, now)).collect(),
+            mtu_log2,
+            retry_cnt,
+            messages: VecDeque::new(),
+            entries: HashMap::new(),
+            retiring: HashMap::new(),
+        });
+    }
+
+    /// Runs for the cycles asked for, then until everything is retired (if `drain`).
+    pub fn run(&mut self, drain: bool) {
+        let end = self.cycle + self.weather.cycles;
+        while self.cycle < end {
+            self.traffic();
+            self.step();
+        }
+        if !drain {
+            return;
+        }
+        self.weather = Weather { loss: 0.0, ce: 0.0, nonsense: 0.0, outages: 0.0, back_pressure: false, qp_errors: false, ..self.weather };
+        self.dead.clear();
+        let limit = self.cycle + 2_000_000;
+        while !self.is_idle() {
+            self.step();
+            assert!(self.cycle < limit, "seed {}: packets remain: {}", self.weather.seed, self.remains());
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+            && self.conns.iter().all(|c| c.tx.error || (c.messages.is_empty() && c.entries.is_empty() && c.retiring.is_empty()))
+    }
+
+    fn remains(&self) -> String {
+        let of = |c: &Conn| (c.messages.len(), c.entries.len(), c.retiring.len(), c.paths.iter().map(|p| (p.state, p.pipe(), p.nlost)).collect::<Vec<_>>());
+        format!("{:?}", self.conns.iter().map(of).collect::<Vec<_>>())
+    }
+
+    fn traffic(&mut self) {
+        if self.waiting.len() < 4 && self.rng.random_bool(0.05) {
+            let qp = self.rng.random_range(0..self.config.qps);
+            let conn = qp % self.config.conns;
+            let queued = self.conns[conn].messages.len() + self.waiting.iter().filter(|w| w.0 == conn).count();
+            if queued < self.config.conn_fifo - 1 {
+                let mtu = 1u64 << self.conns[conn].mtu_log2;
+                let length = match self.rng.random_range(0..6) {
+                    0 => 0,
+                    1 => mtu * self.rng.random_range(1..5u64),
+                    _ => self.rng.random_range(1..mtu * 40),
+                };
+                let npkts = length.div_ceil(mtu).max(1);
+                let msn = self.qp_msn[qp];
+                self.qp_msn[qp] = (msn + 1) & 0xFF_FFFF;
+                self.waiting.push_back((conn, Message { qp: qp as u64, msn, npkts, length }));
+            }
+        }
+        if self.weather.qp_errors && self.rng.random_bool(0.0001) {
+            let qp = self.rng.random_range(0..self.config.qps);
+            self.qp_error[qp] = true;
+        }
+        if self.rng.random_bool(self.weather.outages / 1000.0) {
+            let conn = self.rng.random_range(0..self.conns.len());
+            let path = self.rng.random_range(0..self.conns[conn].paths.len());
+            let until = self.cycle + self.rng.random_range(1_000..60_000);
+            self.dead.insert((conn, path), until);
+        }
+        if self.rng.random_bool(self.weather.nonsense / 50.0) {
+            let frame = self.nonsense();
+            self.acks.push_back(frame);
+        }
+    }
+
+    fn nonsense(&mut self) -> AckFrame {
+        let conn = self.rng.random_range(0..self.conns.len());
+        let home = self.rng.random_range(0..8);
+        let base = self.conns[conn].paths.get(home).map_or(0, |p| p.cum.get());
+        let mut vector = SackVector::default();
+        for _ in 0..self.rng.random_range(0..4) {
+            vector.set(self.rng.random_range(0..256));
+        }
+        let ack = Ack {
+            ts_echo: self.rng.random(),
+            service: 0,
+            ce_packets: self.rng.random_range(0..3),
+            dup_packets: self.rng.random_range(0..3),
+            rate: 0xFF_FFFF,
+            vector,
+            ..Ack::default()
+        };
+        AckFrame { conn, home, cum: base.wrapping_add(self.rng.random_range(0..600)).wrapping_sub(200) & 0xFF_FFFF, ack }
+    }
+
+    fn step(&mut self) {
+        self.deliver();
+        let calm = !self.weather.back_pressure;
+        // inputs
+        let message = self.waiting.front().copied();
+        self.set("msg_valid", message.is_some().into());
+        if let Some((conn, m)) = message {
+            self.set("msg_conn", conn as u64);
+            self.set("msg_qp", m.qp);
+            self.set("msg_msn", m.msn);
+            self.set("msg_npkts", m.npkts);
+            self.set("msg_length", m.length);
+        }
+        let frame = self.acks.front().cloned();
+        self.set("ack_valid", frame.is_some().into());
+        if let Some(f) = &frame {
+            self.drive_ack(f);
+        }
+        for ready in ["desc_ready", "ret_ready", "nak_ready", "cerr_ready", "portset_ready", "rel_conn_ready"] {
+            let on = calm || self.rng.random_bool(0.6);
+            self.set(ready, on.into());
+        }
+        self.dut.eval();
+        let qp = self.get("qperr_addr") as usize;
+        let desc = self.get("desc_valid") & self.get("desc_ready") == 1;
+        if desc {
+            self.take_desc();
+        }
+        if self.get("nak_valid") & self.get("nak_ready") == 1 {
+            let got = (self.get("nak_qp"), self.get("nak_code"), self.get("nak_msn"));
+            assert_eq!(Some(got), self.expected_naks.pop_front(), "nak");
+            self.tally.naks += 1;
+        }
+        if self.get("cerr_valid") & self.get("cerr_ready") == 1 {
+            assert!(self.conns[self.get("cerr_conn") as usize].tx.error);
+            self.tally.conn_errors += 1;
+        }
+        let took_message = self.get("msg_ready") == 1;
+        let took_ack = self.get("ack_ready") == 1;
+        self.clock();
+        self.set("qperr_data", self.qp_error.get(qp).copied().unwrap_or(false).into());
+        if let (Some((conn, m)), true) = (message, took_message) {
+            self.waiting.pop_front();
+            self.conns[conn].messages.push_back(m);
+        }
+        if let (Some(f), true) = (frame, took_ack) {
+            self.acks.pop_front();
+            self.given.push_back(f);
+        }
+        self.commits();
+    }
+
+    fn drive_ack(&self, f: &AckFrame) {
+        let a = &f.ack;
+        let flags = u64::from(a.flags.probe_reply) << 1 | u64::from(a.flags.ts_valid) << 2 | u64::from(a.flags.nak) << 3;
+        for (name, value) in [
+            ("ack_conn", f.conn as u64),
+            ("ack_home", f.home as u64),
+            ("ack_cum", f.cum.into()),
+            ("ack_ts_echo", a.ts_echo.into()),
+            ("ack_service", a.service.into()),
+            ("ack_ce", a.ce_packets.into()),
+            ("ack_dup", a.dup_packets.into()),
+            ("ack_flags", flags),
+            ("ack_rate", a.rate.into()),
+        ] {
+            self.set(name, value);
+        }
+        let words: Vec<u32> = a.vector.words().iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect();
+        self.ports["ack_sav"].set_words(&words);
+    }
+
+    fn take_desc(&mut self) {
+        let kind = self.get("desc_kind");
+        let via = self.get("desc_via") as usize;
+        let packet = Packet {
+            probe: kind == 2,
+            conn: self.get("desc_conn") as usize,
+            home: self.get("desc_home") as usize,
+            ppsn: self.get("desc_ppsn") as u32,
+            rtx: self.get("desc_rtx") == 1,
+            ack_req: self.get("desc_ack_req") == 1,
+            ce: self.rng.random_bool(self.weather.ce),
+            ts: self.get("desc_ts") as u16,
+        };
+        let dead = self.dead.get(&(packet.conn, via)).is_some_and(|until| *until > self.cycle);
+        if dead || self.rng.random_bool(self.weather.loss) {
+            return;
+        }
+        let at = self.cycle + 200 + self.rng.random_range(0..=self.weather.reorder_cycles);
+        if self.weather.loss > 0.0 && self.rng.random_bool(0.01) {
+            self.flying.push((at + 300, packet.clone()));
+        }
+        self.flying.push((at, packet));
+    }
+
+    fn deliver(&mut self) {
+        let cycle = self.cycle;
+        let (arrived, flying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.flying).into_iter().partition(|f| f.0 <= cycle);
+        self.flying = flying;
+        for (_, packet) in arrived {
+            self.receive(&packet);
+        }
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.ack_due).into_iter().partition(|f| f.0 <= cycle);
+        self.ack_due = later;
+        self.acks.extend(due.into_iter().map(|d| d.1));
+    }
+
+    fn receive(&mut self, p: &Packet) {
+        let now = self.now();
+        let r = &mut self.receivers[p.conn][p.home];
+        let mut at_once = p.ack_req || p.probe;
+        if !p.probe {
+            let offset = p.ppsn.wrapping_sub(r.cum) & 0xFF_FFFF;
+            if offset >= 1 << 23 || r.above.contains(&p.ppsn) {
+                r.dup = r.dup.wrapping_add(1);
+                at_once = true;
+            } else {
+                assert!(offset < 256, "packet out of the receiver's window");
+                r.above.insert(p.ppsn);
+                while r.above.remove(&r.cum) {
+                    r.cum = (r.cum + 1) & 0xFF_FFFF;
+                }
+                r.ce = r.ce.wrapping_add(p.ce.into());
+                at_once |= !r.above.is_empty();
+                r.owed += 1;
+            }
+            (r.last_ts, r.ts_valid, r.arrived) = (p.ts, !p.rtx, now);
+        }
+        if !at_once && r.owed < 4 {
+            return;
+        }
+        r.owed = 0;
+        let mut vector = SackVector::default();
+        for ppsn in &r.above {
+            vector.set(ppsn.wrapping_sub(r.cum + 1) & 0xFF_FFFF);
+        }
+        let flags = AckFlags { probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
+        let rate = if self.weather.hints { self.rng.random_range(50..200_000) } else { 0xFF_FFFF };
+        let ack = Ack {
+            ts_echo: if p.probe { p.ts } else { r.last_ts },
+            service: if p.probe { 0 } else { now.wrapping_sub(r.arrived).min(65535) as u16 },
+            ce_packets: r.ce,
+            dup_packets: r.dup,
+            flags,
+            rate,
+            vector,
+            ..Ack::default()
+        };
+        let frame = AckFrame { conn: p.conn, home: p.home, cum: r.cum, ack };
+        if self.rng.random_bool(self.weather.loss) {
+            return;
+        }
+        let at = self.cycle + 150 + self.rng.random_range(0..=self.weather.reorder_cycles);
+        self.ack_due.push((at, frame));
+    }
+
+    fn record(&self, kind: &str) -> Option<Record> {
+        if self.get(&format!("commit_{kind}_valid")) == 0 {
+            return None;
+        }
+        let prefix = format!("commit_{kind}_");
+        Some(port_names(&prefix, &self.ports).into_iter().map(|n| (n[prefix.len()..].to_string(), self.get(&n))).collect())
+    }
+
+    fn since(&mut self, kind: &'static str) -> u64 {
+        let before = self.last_commit.insert(kind, self.cycle);
+        before.map_or(u64::MAX, |b| self.cycle - b)
+    }
+
+    fn commits(&mut self) {
+        if let Some(r) = self.record("retire") {
+            let conn = r["conn"] as usize;
+            let verdict = self.conns[conn].retire(&r);
+            self.judge("retire", verdict);
+            self.tally.retired += 1;
+        }
+        if let Some(r) = self.record("ack") {
+            let frame = self.given.pop_front().expect("a commit without an acknowledgment");
+            let conn = frame.conn;
+            let verdict = self.conns[conn].ack(&r, &frame, self.rto_min);
+            self.tally.acks[r["verdict"] as usize] += 1;
+            self.tally.lost_l1 += r["lost_l1"];
+            self.tally.lost_l2 += r["lost_l2"];
+            if r["lost_l1"] + r["lost_l2"] > 0 {
+                self.lossy.insert(conn, self.cycle);
+            }
+            let clocks = self.since("ack");
+            if matches!(verdict, Ok(AckVerdict::Applied)) {
+                self.tally.ack_clocks = self.tally.ack_clocks.min(clocks);
+            }
+            self.judge("ack", verdict.map(|_| ()));
+        }
+        if let Some(r) = self.record("timer") {
+            let verdict = self.conns[r["conn"] as usize].timer(&r, self.rto_min);
+            self.tally.timers[r["action"] as usize] += 1;
+            self.judge("timer", verdict);
+        }
+        if let Some(r) = self.record("grant") {
+            let conn = r["conn"] as usize;
+            if r["kind"] == 2 || r["nop"] == 1 {
+                assert!(self.qp_error[r["qp"] as usize], "a packet of a healthy QP was dropped");
+            }
+            let verdict = self.conns[conn].grant(&r);
+            match r["kind"] {
+                0 => self.tally.new_packets += 1,
+                1 => {
+                    self.tally.resends += 1;
+                    self.tally.moved += r["moved"];
+                    self.tally.nops += r["nop"];
+                    if let Some(at) = self.lossy.remove(&conn) {
+                        self.tally.resend_clocks = self.tally.resend_clocks.max(self.cycle - at);
+                    }
+                }
+                _ => self.tally.skips += 1,
+            }
+            let clocks = self.since("grant");
+            if r["kind"] == 0 {
+                self.tally.grant_clocks = self.tally.grant_clocks.min(clocks);
+            }
+            self.judge("grant", verdict);
+        }
+    }
+
+    fn judge(&self, kind: &str, verdict: Result<(), String>) {
+        if let Err(why) = verdict {
+            panic!("seed {}, cycle {}: {kind}: {why}", self.weather.seed, self.cycle);
+        }
+    }
+}
