@@ -21,7 +21,7 @@ setup:
 	@scripts/setup.sh
 
 demo: setup
-	@$(CARGO) run --quiet --release -p mrnic-sim --bin mrnic -- demo --out $(OUT)/demo
+	@$(CARGO) run --quiet -p mrnic-sim --bin mrnic -- demo --out $(OUT)/demo
 
 test: setup
 	$(CARGO) test --workspace --quiet
@@ -32,10 +32,10 @@ lint: setup
 	$(MAKE) --no-print-directory verilog
 
 verilog: setup
-	@for b in $(BUILDS); do $(CARGO) run --quiet --release -p mrnic-sim --bin mrnic -- emit --build $$b --out $(OUT)/verilog; done
+	@for b in $(BUILDS); do $(CARGO) run --quiet -p mrnic-sim --bin mrnic -- emit --build $$b --out $(OUT)/verilog; done
 
 bench: setup
-	@$(CARGO) run --quiet --release -p mrnic-sim --bin mrnic -- bench --out $(OUT)/bench
+	@$(CARGO) run --quiet -p mrnic-sim --bin mrnic -- bench --out $(OUT)/bench
 
 clean:
 	rm -rf $(OUT) target .venv

@@ -34,8 +34,8 @@ fn names(prefix: &str) -> [String; 4] {
     ["valid", "ready", "data", "last"].map(|n| format!("{prefix}_{n}"))
 }
 
-fn stream(n: &[String; 4]) -> Names<'_> {
-    Names { valid: &n[0], ready: &n[1], data: &n[2], last: &n[3], keep: None }
+fn stream(n: &[String; 4], last: bool) -> Names<'_> {
+    Names { valid: &n[0], ready: &n[1], data: &n[2], last: last.then_some(n[3].as_str()), keep: None }
 }
 
 /// A read port.
@@ -47,11 +47,11 @@ pub struct ReadPort {
 }
 
 impl ReadPort {
-    /// The ports `prefix_desc_*` and `prefix_*`.
-    pub fn new(dut: &Dut, prefix: &str) -> Result<Self, PortError> {
+    /// The ports `prefix_desc_*` and `prefix_*`, with or without `prefix_last`.
+    pub fn new(dut: &Dut, prefix: &str, last: bool) -> Result<Self, PortError> {
         Ok(Self {
             descriptors: Descriptors::new(dut, prefix)?,
-            data: Source::new(dut, &stream(&names(prefix)))?,
+            data: Source::new(dut, &stream(&names(prefix), last))?,
             waiting: VecDeque::new(),
             stalls: Default::default(),
         })
@@ -103,7 +103,7 @@ impl WritePort {
     pub fn new(dut: &Dut, prefix: &str) -> Result<Self, PortError> {
         Ok(Self {
             descriptors: Descriptors::new(dut, prefix)?,
-            data: Sink::new(dut, &stream(&names(prefix)))?,
+            data: Sink::new(dut, &stream(&names(prefix), true))?,
             waiting: VecDeque::new(),
             complete: VecDeque::new(),
             stalls: Default::default(),

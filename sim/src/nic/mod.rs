@@ -90,8 +90,8 @@ impl NicSim {
         dut.set_period_ps(period_ps);
         let mac = |dir: &str| ["tvalid", "tready", "tdata", "tlast", "tkeep"].map(|n| format!("mac_{dir}_{n}"));
         let (r, t) = (mac("rx"), mac("tx"));
-        let rx = Source::new(&dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: &r[3], keep: Some(&r[4]) })?;
-        let tx = Sink::new(&dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: &t[3], keep: Some(&t[4]) })?;
+        let rx = Source::new(&dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: Some(&r[3]), keep: Some(&r[4]) })?;
+        let tx = Sink::new(&dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: Some(&t[3]), keep: Some(&t[4]) })?;
         let mut nic = Self {
             node,
             reset: dut.input("reset")?,
@@ -100,9 +100,9 @@ impl NicSim {
             staged: HashMap::new(),
             rx,
             tx,
-            payload_read: ReadPort::new(&dut, "dr")?,
+            payload_read: ReadPort::new(&dut, "dr", false)?,
             payload_write: WritePort::new(&dut, "dw")?,
-            wqe_read: ReadPort::new(&dut, "cr")?,
+            wqe_read: ReadPort::new(&dut, "cr", true)?,
             cqe_write: WritePort::new(&dut, "cw")?,
             commit: CommitPort::new(&dut)?,
             records: Vec::new(),

@@ -10,7 +10,7 @@ pub struct Source {
     valid: Port,
     ready: Port,
     data: Port,
-    last: Port,
+    last: Option<Port>,
     keep: Option<Port>,
     bytes: usize,
     /// Bytes under way, and how many of them were sent.
@@ -25,7 +25,8 @@ pub struct Names<'a> {
     pub valid: &'a str,
     pub ready: &'a str,
     pub data: &'a str,
-    pub last: &'a str,
+    /// None where the engine counts.
+    pub last: Option<&'a str>,
     pub keep: Option<&'a str>,
 }
 
@@ -37,7 +38,7 @@ impl Source {
         Ok(Self {
             valid: dut.input(names.valid)?,
             ready: dut.output(names.ready)?,
-            last: dut.input(names.last)?,
+            last: names.last.map(|l| dut.input(l)).transpose()?,
             keep: names.keep.map(|k| dut.input(k)).transpose()?,
             bytes,
             current: None,
@@ -77,7 +78,9 @@ impl Source {
         self.beat[..n].copy_from_slice(&packet[*sent..sent + n]);
         self.beat[n..].fill(0);
         self.data.set_bytes(&self.beat);
-        self.last.set_bit(sent + n == packet.len());
+        if let Some(l) = &self.last {
+            l.set_bit(sent + n == packet.len());
+        }
         if let Some(k) = &self.keep {
             k.set_u64(if n == 64 { u64::MAX } else { (1 << n) - 1 });
         }
@@ -121,7 +124,7 @@ impl Sink {
         Ok(Self {
             valid: dut.output(names.valid)?,
             ready: dut.input(names.ready)?,
-            last: dut.output(names.last)?,
+            last: dut.output(names.last.unwrap_or(names.valid))?,
             keep: names.keep.map(|k| dut.output(k)).transpose()?,
             bytes,
             beat: vec![0; bytes],
