@@ -1,6 +1,7 @@
 //! rx_parser: frames of every kind, whole and broken, against the codec of mrnic_wire; simulation = Verilog.
 mod rx_support;
 
+use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::rx_parser::RxParser;
 use mrnic_wire::{
@@ -267,4 +268,148 @@ fn random_and_damaged_frames_fare_as_in_the_codec() {
             Rig::new(&config).run(&frames, &mut rng, gap, stall);
         }
     }
+}
+
+fn write_frame(rng: &mut Rng, bytes: usize) -> Vec<u8> {
+    let net = NetAddr::v4([2; 6], [4; 6], [10, 0, 0, 1], [10, 0, 0, 2]);
+    let body = Body::Write { msg: Msg::default(), va: rng.next(), rkey: 1, length: 99, imm: None };
+    let payload: Vec<u8> = (0..bytes).map(|_| rng.next() as u8).collect();
+    let mut frame = vec![0; 70_000];
+    let len = emit_packet(&mut frame, &net, 1, &Packet::new(body), &payload).expect("a frame");
+    frame.truncate(len);
+    frame
+}
+
+#[test]
+fn an_end_at_every_byte_drops_the_frame_and_nothing_else() {
+    for config in widths() {
+        let mut rng = Rng(21);
+        let whole = write_frame(&mut rng, 70);
+        let mut frames = Vec::new();
+        for end in 1..=whole.len() {
+            frames.push(whole[..end].to_vec());
+            frames.push(write_frame(&mut rng, 33));
+        }
+        Rig::new(&config).run(&frames, &mut rng, 0, 20);
+    }
+}
+
+#[test]
+fn a_frame_larger_than_the_buffer_is_dropped() {
+    for config in widths() {
+        let mut rng = Rng(22);
+        let mut frames = Vec::new();
+        for bytes in [4096, 8188, 8192, 9000, 20_000, 60_000, 100] {
+            frames.push(write_frame(&mut rng, bytes));
+        }
+        // longer than any IP packet: the beat counter must not wrap into a good one
+        let mut endless = write_frame(&mut rng, 64);
+        endless.resize(140_000, 0);
+        frames.push(endless);
+        frames.push(write_frame(&mut rng, 100));
+        Rig::new(&config).run(&frames, &mut rng, 0, 0);
+    }
+}
+
+#[test]
+fn smallest_buffers_lose_nothing() {
+    let config = BuildConfig { data_width: 64, ..build("sim_min").unwrap() };
+    let mut rng = Rng(23);
+    let frames: Vec<_> = (0..200)
+        .map(|_| {
+            let frame = random_frame(&mut rng, 600);
+            damaged(&mut rng, frame)
+        })
+        .collect();
+    Rig::new(&config).run(&frames, &mut rng, 0, 50);
+}
+
+#[test]
+fn throughput_of_512_bits() {
+    let config = build("bench512").unwrap();
+    for (bytes, extra) in [(4096, 2), (64, 5)] {
+        let mut rng = Rng(24);
+        let frames: Vec<_> = (0..60).map(|_| write_frame(&mut rng, bytes)).collect();
+        let beats: usize = frames.iter().map(|f| f.len().div_ceil(64)).sum();
+        let mut rig = Rig::new(&config);
+        rig.run(&frames, &mut rng, 0, 0);
+        println!("{bytes} bytes: {} clocks for {beats} beats of {} frames", rig.cycles, frames.len());
+        assert!(rig.cycles <= (beats + extra * frames.len() + 40) as u64);
+    }
+}
+
+#[test]
+fn fault_10_lets_a_wrong_icrc_pass() {
+    let mut rng = Rng(25);
+    let mut frame = write_frame(&mut rng, 64);
+    let at = frame.len() - 10;
+    frame[at] ^= 1;
+    assert_eq!(outcome(&frame), Outcome::Drop(11));
+    for fault in [0, 10] {
+        let mut rig = Rig::new(&build("sim").unwrap());
+        rig.bench.set("fault", fault);
+        let frame = frame.clone();
+        let passes = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || rig.run(&[frame], &mut Rng(1), 0, 0))).is_err();
+        assert_eq!(passes, fault == 10);
+    }
+}
+
+/// Inputs of the difftest: frames of a list, in beats, with gaps; then resets anywhere.
+fn parser_difftest<const W: usize, const K: usize, const NB: usize>(name: &str, cycles: u64) {
+    let config = BuildConfig { data_width: W, ..build("sim").unwrap() };
+    let mut config = config;
+    config.fifo.rx_payload_bytes = 8192;
+    let mut rng = Rng(31);
+    let frames: Vec<Vec<u8>> = (0..400)
+        .map(|_| {
+            let frame = random_frame(&mut rng, 200);
+            damaged(&mut rng, frame)
+        })
+        .collect();
+    let (mut frame, mut at) = (0usize, 0usize);
+    let report = difftest!(RxParser::<W, K, NB>::new(&config), clock: clock, inputs: {
+        reset, fault, mac_rx_tvalid, mac_rx_tdata, mac_rx_tkeep, mac_rx_tlast, hdr_ready, pl_ready
+    })
+    .top(name)
+    .cycles(cycles)
+    .seed(3)
+    .reset_chance(0.0005)
+    .sink("hdr_ready")
+    .sink("pl_ready")
+    .stimulus(move |random, _, inputs| {
+        inputs.set("fault", if random.chance(0.05) { 10u32 } else { 0 });
+        let sent = inputs.previous("mac_rx_tvalid") == 1 && inputs.sampled("mac_rx_tready") == 1;
+        if sent {
+            at += K;
+            if at >= frames[frame].len() {
+                (frame, at) = ((frame + 1) % frames.len(), 0);
+            }
+        }
+        let waiting = inputs.previous("mac_rx_tvalid") == 1 && !sent;
+        inputs.set("mac_rx_tvalid", waiting || random.chance(0.9));
+        let rest = &frames[frame][at..];
+        let n = rest.len().min(K);
+        let mut words = vec![0u32; W / 32];
+        for (i, byte) in rest[..n].iter().enumerate() {
+            words[i / 4] |= u32::from(*byte) << (8 * (i % 4));
+        }
+        inputs.set("mac_rx_tdata", words);
+        let keep = if n == 64 { u64::MAX } else { (1u64 << n) - 1 };
+        inputs.set("mac_rx_tkeep", keep);
+        inputs.set("mac_rx_tlast", n == rest.len());
+    })
+    .run();
+    for port in ["hdr_valid", "pl_valid", "commit_drop_valid", "hdr_sav", "pl_last"] {
+        assert!(!report.stuck().iter().any(|s| s.contains(port)), "{port} never moved");
+    }
+}
+
+#[test]
+fn simulation_equals_verilog_at_64_bits() {
+    parser_difftest::<64, 8, 18>("rx_parser_64", 2500);
+}
+
+#[test]
+fn simulation_equals_verilog_at_512_bits() {
+    parser_difftest::<512, 64, 3>("rx_parser_512", 600);
 }

@@ -1,0 +1,110 @@
+//! placement_dma: each order takes one packet of the buffer, writes it with its length or throws it away; simulation = Verilog.
+mod rx_support;
+
+use mrnic_difftest::difftest;
+use mrnic_nic::config::build;
+use mrnic_nic::rx::placement_dma::PlacementDma;
+use rx_support::{Bench, Rng};
+use std::collections::VecDeque;
+
+fn check<const W: usize, const K: usize>(name: &'static str, build_name: &'static str, seed: u64, stall: u64) {
+    let mut b = Bench::new(name, move || PlacementDma::<W, K>::new(&build(build_name).unwrap()));
+    b.set("reset", 1);
+    b.dut.cycles(2);
+    b.set("reset", 0);
+    let mut rng = Rng(seed);
+    let packets: Vec<(bool, u64, Vec<u8>)> = (0..200)
+        .map(|_| {
+            let most = if rng.chance(30) { 3 * K as u64 } else { 700 };
+            let bytes = 1 + rng.below(most);
+            (rng.chance(70), rng.next(), (0..bytes).map(|_| rng.next() as u8).collect())
+        })
+        .collect();
+    let beats = |p: &Vec<u8>| p.chunks(K).map(|c| c.to_vec()).collect::<Vec<_>>();
+    let mut orders: VecDeque<_> = packets.iter().cloned().collect();
+    let mut stream: VecDeque<(Vec<u8>, bool)> = packets
+        .iter()
+        .flat_map(|(_, _, p)| {
+            let all = beats(p);
+            let n = all.len();
+            all.into_iter().enumerate().map(move |(i, beat)| (beat, i + 1 == n))
+        })
+        .collect();
+    let mut want: VecDeque<_> = packets.iter().filter(|p| p.0).cloned().collect();
+    let (mut order_on, mut beat_on) = (false, false);
+    let mut current: Option<(u64, usize)> = None;
+    let mut data = Vec::new();
+    for cycle in 0..100_000 {
+        order_on = order_on || (!orders.is_empty() && !rng.chance(stall));
+        if order_on {
+            b.set("place_write", orders[0].0.into());
+            b.set("place_addr", orders[0].1);
+            b.set("place_bytes", orders[0].2.len() as u64);
+        }
+        b.set("place_valid", order_on.into());
+        beat_on = beat_on || (!stream.is_empty() && !rng.chance(stall));
+        if beat_on {
+            b.set_bytes("pl_data", &stream[0].0);
+            b.set("pl_last", stream[0].1.into());
+        }
+        b.set("pl_valid", beat_on.into());
+        b.set("dw_desc_ready", (!rng.chance(stall)).into());
+        b.set("dw_ready", (!rng.chance(stall)).into());
+        b.eval();
+        if order_on && b.get("place_ready") == 1 {
+            orders.pop_front();
+            order_on = false;
+        }
+        if beat_on && b.get("pl_ready") == 1 {
+            stream.pop_front();
+            beat_on = false;
+        }
+        if b.get("dw_desc_valid") == 1 && b.get("dw_desc_ready") == 1 {
+            assert!(current.is_none(), "a descriptor inside a packet");
+            current = Some((b.get("dw_desc_addr"), b.get("dw_desc_len") as usize));
+        }
+        if b.get("dw_valid") == 1 && b.get("dw_ready") == 1 {
+            let (addr, len) = current.expect("data before its descriptor");
+            let keep = b.get("dw_keep");
+            let kept = if keep == u64::MAX { 64 } else { keep.trailing_ones() as usize };
+            assert_eq!(keep, if kept == 64 { u64::MAX } else { (1 << kept) - 1 });
+            data.extend(b.get_bytes("dw_data", kept));
+            if b.get("dw_last") == 1 {
+                let (_, want_addr, want_data) = want.pop_front().expect("a write too many");
+                assert_eq!((addr, len, &data), (want_addr, want_data.len(), &want_data));
+                data.clear();
+                current = None;
+            }
+        }
+        b.cycle();
+        if want.is_empty() && orders.is_empty() && stream.is_empty() {
+            println!("{name}: {cycle} clocks");
+            return;
+        }
+    }
+    panic!("{} writes, {} orders, {} beats are left", want.len(), orders.len(), stream.len());
+}
+
+#[test]
+fn every_packet_is_written_or_thrown_away_whole() {
+    for stall in [0, 40, 80] {
+        check::<64, 8>("placement_dma_64", "ecp5", 1, stall);
+        check::<128, 16>("placement_dma_128", "sim_min", 2, stall);
+        check::<512, 64>("placement_dma_512", "bench512", 3, stall);
+    }
+}
+
+#[test]
+fn simulation_equals_verilog() {
+    difftest!(PlacementDma::<64, 8>::new(&build("sim").unwrap()), clock: clock, inputs: {
+        reset, place_valid, place_write, place_addr, place_bytes, pl_valid, pl_data, pl_last, dw_desc_ready, dw_ready
+    })
+    .top("placement_dma")
+    .cycles(3000)
+    .seed(5)
+    .source("place_valid", "place_ready", &["place_write", "place_addr", "place_bytes"])
+    .source("pl_valid", "pl_ready", &["pl_data", "pl_last"])
+    .sink("dw_desc_ready")
+    .sink("dw_ready")
+    .run();
+}
