@@ -47,7 +47,8 @@ pub struct PathTracker {
     pub row: Signal<In, Bits<24>>,
     /// With `start`: of the packet; with `clear`: the first PPSN expected.
     pub ppsn: Signal<In, Bits<24>>,
-    /// The packet is accepted: set its bit, advance, write back. `busy` is high from the next clock until cum and high are final.
+    /// The packet is accepted: set its bit, advance, write back. `busy` is high from the next clock until cum and high are final;
+    /// the clock after that writes the row, so the next `start` comes one clock later.
     pub take: Signal<In, Bit>,
     /// Assemble the vector from the state of the row last started (and taken); five clocks later `sav` is valid.
     pub gather: Signal<In, Bit>,

@@ -1,0 +1,182 @@
+//! path_tracker against a set of received numbers (R2, R5, R9); fault 2; simulation = Verilog.
+mod rx_support;
+
+use mrnic_difftest::difftest;
+use mrnic_nic::config::{build, BuildConfig};
+use mrnic_nic::rx::path_tracker::{PathTracker, CLASS_DUPLICATE, CLASS_NEW, CLASS_OUT_OF_WINDOW};
+use rx_support::{Bench, Rng};
+use std::collections::BTreeSet;
+
+/// Reference: positions since the start, without any wrap.
+struct Path {
+    start: u64,
+    cum: u64,
+    high: u64,
+    received: BTreeSet<u64>,
+}
+
+fn bench() -> Bench {
+    let mut b = Bench::new("path_tracker", || PathTracker::new(&build("sim").unwrap()));
+    b.reset();
+    b
+}
+
+fn pulse(b: &mut Bench, name: &str) {
+    b.set(name, 1);
+    b.cycle();
+    b.set(name, 0);
+}
+
+fn open(b: &mut Bench, row: u64, start: u64) {
+    b.set("row", row);
+    b.set("ppsn", start & 0xFF_FFFF);
+    pulse(b, "clear");
+}
+
+/// Presents a number; returns the class and the clocks the step took.
+fn present(b: &mut Bench, row: u64, ppsn: u64) -> (u64, u64) {
+    b.set("row", row);
+    b.set("ppsn", ppsn & 0xFF_FFFF);
+    pulse(b, "start");
+    b.dut.cycles(2);
+    let class = b.get("verdict");
+    let mut clocks = 3;
+    if class == CLASS_NEW {
+        pulse(b, "take");
+        clocks += 1;
+        while b.get("busy") == 1 {
+            b.cycle();
+            clocks += 1;
+        }
+        // the row is being written; the next step starts one clock later
+        b.cycle();
+    }
+    (class, clocks)
+}
+
+/// The vector as the reference sees it.
+fn vector(p: &Path) -> Vec<u32> {
+    let mut words = vec![0u32; 8];
+    for n in p.received.range(p.cum + 1..).map(|n| n - p.cum - 1).filter(|i| *i < 256) {
+        words[n as usize / 32] |= 1 << (n % 32);
+    }
+    words
+}
+
+fn gather(b: &mut Bench) -> Vec<u32> {
+    pulse(b, "gather");
+    b.dut.cycles(4);
+    b.get_words("sav")
+}
+
+#[test]
+fn classes_advance_and_vector_are_those_of_a_set() {
+    for (seed, spread, start) in [(1, 1, 0u64), (2, 8, 0xFF_FF00), (3, 120, 0xFF_FFFF), (4, 255, 0x7F_FFF0), (5, 255, 77)] {
+        println!("seed {seed}");
+        let mut b = bench();
+        let mut rng = Rng(seed);
+        let mut paths: Vec<Path> =
+            (0..3).map(|i| Path { start: start + i, cum: 0, high: u64::MAX, received: BTreeSet::new() }).collect();
+        for (row, p) in paths.iter().enumerate() {
+            open(&mut b, row as u64 * 21, p.start);
+        }
+        for _ in 0..3000 {
+            let row = rng.below(3);
+            let p = &mut paths[row as usize];
+            // mostly inside the window, sometimes the hole itself, sometimes behind or far ahead
+            let n = match rng.below(12) {
+                0 => p.cum.saturating_sub(rng.below(300)),
+                1 => p.cum + 250 + rng.below(20),
+                2 => p.cum + rng.below(1 << 22),
+                3..=6 => p.cum,
+                _ => p.cum + rng.below(spread),
+            };
+            let want = if n < p.cum || p.received.contains(&n) {
+                CLASS_DUPLICATE
+            } else if n - p.cum >= 256 {
+                CLASS_OUT_OF_WINDOW
+            } else {
+                CLASS_NEW
+            };
+            let (class, _) = present(&mut b, row * 21, p.start + n);
+            assert_eq!(class, want, "class of {n} at cum {}", p.cum);
+            let in_order = n == p.high.wrapping_add(1);
+            if want == CLASS_NEW {
+                assert_eq!(b.get("in_order") == 1, in_order);
+                p.received.insert(n);
+                if p.high == u64::MAX || n > p.high {
+                    p.high = n;
+                }
+                while p.received.contains(&p.cum) {
+                    p.cum += 1;
+                }
+                p.received = p.received.split_off(&p.cum);
+            }
+            let wrap = |v: u64| v & 0xFF_FFFF;
+            assert_eq!(b.get("cum"), wrap(p.start + p.cum));
+            assert_eq!(b.get("high"), wrap((p.start + p.high.wrapping_add(1)).wrapping_sub(1)));
+            if rng.chance(30) {
+                assert_eq!(gather(&mut b), vector(p), "vector at cum {}", p.cum);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_window_advances_at_once_and_opening_forgets() {
+    let mut b = bench();
+    open(&mut b, 5, 0xFF_FFC0);
+    for n in (1..256).rev() {
+        assert_eq!(present(&mut b, 5, 0xFF_FFC0 + n).0, CLASS_NEW);
+    }
+    let mut all = vec![u32::MAX; 8];
+    all[7] >>= 1;
+    assert_eq!(gather(&mut b), all);
+    let (class, clocks) = present(&mut b, 5, 0xFF_FFC0);
+    println!("{clocks} clocks to pass 256 numbers");
+    assert_eq!((class, b.get("cum")), (CLASS_NEW, 0xC0));
+    assert!(clocks <= 4 + 5 * 3);
+    assert_eq!(gather(&mut b), vec![0; 8]);
+    present(&mut b, 5, 0xC5);
+    open(&mut b, 5, 9);
+    assert_eq!(present(&mut b, 5, 9).0, CLASS_NEW);
+    assert_eq!((b.get("cum"), gather(&mut b)), (10, vec![0; 8]));
+}
+
+#[test]
+fn fault_2_passes_one_hole() {
+    for (fault, cum) in [(0, 1), (2, 2)] {
+        let mut b = bench();
+        b.set("fault", fault);
+        open(&mut b, 0, 0);
+        present(&mut b, 0, 2);
+        present(&mut b, 0, 0);
+        assert_eq!(b.get("cum"), cum);
+    }
+}
+
+#[test]
+fn simulation_equals_verilog() {
+    let small = BuildConfig { conns: 1, ..build("sim").unwrap() };
+    difftest!(PathTracker::new(&small), clock: clock, inputs: { reset, fault, start, row, ppsn, take, gather, clear })
+        .top("path_tracker")
+        .cycles(6000)
+        .seed(2)
+        .reset_chance(0.0003)
+        .limit("row", 0..=1)
+        .stimulus({
+            let mut phase = 0;
+            move |random, cycle, inputs| {
+                inputs.set("fault", if random.chance(0.03) { 2u32 } else { 0 });
+                let near = (inputs.sampled("cum") + *random.pick(&[0u64, 0, 1, 2, 63, 64, 200, 255, 256])) & 0xFF_FFFF;
+                inputs.set("ppsn", if cycle < 60 { 0xFF_FFF0 } else { near });
+                // a step: start, three clocks, take or gather, then until it is done
+                phase = if inputs.sampled("busy") == 1 { phase } else { (phase + 1) % 12 };
+                inputs.set("start", phase == 1);
+                inputs.set("take", phase == 4 && inputs.sampled("verdict") == 0 && random.chance(0.9));
+                inputs.set("gather", phase == 6 && random.chance(0.5));
+                inputs.set("clear", phase == 0 && (cycle < 100 || random.chance(0.01)));
+            }
+        })
+        .run();
+}
