@@ -1,7 +1,12 @@
-//! work_fetch: simulation = Verilog.
+//! work_fetch: simulation = Verilog; rule W1 against a host with rings, keys and slow memory.
+mod tx_support;
 use mrnic_difftest::difftest;
-use mrnic_nic::config::build;
+use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::host::work_fetch::WorkFetch;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::collections::{HashMap, VecDeque};
+use tx_support::Bench;
 
 /// Tables 1, 3 and 4 with small indices; doorbells and releases of the same few rows.
 #[test]
@@ -37,4 +42,347 @@ fn simulation_equals_verilog() {
         }
     })
     .run();
+}
+
+/// Rings, keys and connections as software wrote them, and what W1 makes of a WQE.
+struct Host {
+    bench: Bench,
+    width: usize,
+    rng: StdRng,
+    config: BuildConfig,
+    /// Ring memory by bus address.
+    memory: HashMap<u64, [u32; 16]>,
+    producer: Vec<u16>,
+    /// WQEs posted and not yet seen, per QP: index and words.
+    posted: Vec<VecDeque<(u16, [u32; 16])>>,
+    msn: Vec<u32>,
+    /// Reads on their way: the clock they may answer, the address.
+    reads: VecDeque<(u64, u64)>,
+    beats: VecDeque<([u32; 16], usize)>,
+    /// Doorbells rung and not yet taken.
+    bells: VecDeque<(usize, u16)>,
+    outstanding_qp: Vec<usize>,
+    outstanding_conn: Vec<usize>,
+    clock: u64,
+    latency: u64,
+}
+
+const MTU_LOG2: [u32; 4] = [8, 10, 12, 9];
+/// base, length, bus address, PD of the keys with index 0 to 3; their low byte is 0x50 + index.
+const KEYS: [(u64, u64, u64, u32); 4] = [
+    (0x1_0000_0000, 0x10000, 0x7_0000_0000, 5),
+    (0xffff_ffff_ffff_0000, 0xffff, 0x100, 5),
+    (0x2000, 1 << 33, 0x9_0000_0000, 5),
+    (0x5000, 0x1000, 0x5000, 6),
+];
+const SQ_LOG2: u32 = 5;
+
+fn sq_base(qp: usize) -> u64 {
+    0xabcd_0000_0000 + qp as u64 * 0x10_0000
+}
+
+impl Host {
+    fn new<const W: usize>(config: BuildConfig, latency: u64, seed: u64) -> Host {
+        let mut bench = Bench::new(&WorkFetch::<W>::new(&config), &format!("work_fetch_{W}"));
+        bench.until("init_done", 5000);
+        let mut host = Host {
+            bench,
+            width: W,
+            rng: StdRng::seed_from_u64(seed),
+            memory: HashMap::new(),
+            producer: vec![0; config.qps],
+            posted: vec![VecDeque::new(); config.qps],
+            msn: (0..config.qps as u32).map(|q| 0xff_fff0 + q).collect(),
+            reads: VecDeque::new(),
+            beats: VecDeque::new(),
+            bells: VecDeque::new(),
+            outstanding_qp: vec![0; config.qps],
+            outstanding_conn: vec![0; config.conns],
+            clock: 0,
+            latency,
+            config,
+        };
+        for (conn, &mtu) in MTU_LOG2.iter().enumerate() {
+            host.table(1, conn, &[1 | mtu << 8]);
+        }
+        for (index, &(base, length, dma, pd)) in KEYS.iter().enumerate() {
+            let words = [1 | (0x50 + index as u32) << 8 | pd << 16, base as u32, (base >> 32) as u32, length as u32, (length >> 32) as u32, dma as u32, (dma >> 32) as u32];
+            host.table(4, index, &words);
+        }
+        for qp in 0..host.config.qps {
+            let base = sq_base(qp);
+            host.table(3, qp, &[1 | (qp as u32 % 4) << 16, 0x777 + qp as u32, base as u32, (base >> 32) as u32, SQ_LOG2, 0, 0, 5, host.msn[qp], 0]);
+        }
+        host
+    }
+
+    fn table(&mut self, table: u64, index: usize, words: &[u32]) {
+        let mut data = [0; 16];
+        data[..words.len()].copy_from_slice(words);
+        self.bench.set("cfg_table", table);
+        self.bench.set("cfg_index", index as u64);
+        self.bench.set_words("cfg_data", &data);
+        self.bench.set("cfg_valid", 1);
+        self.bench.clock();
+        self.bench.set("cfg_valid", 0);
+        for _ in 0..20 {
+            if !self.bench.high("cfg_busy") {
+                return;
+            }
+            self.bench.clock();
+        }
+        panic!("table {table} is never applied");
+    }
+
+    fn random_wqe(&mut self, good: bool) -> [u32; 16] {
+        let mut w: [u32; 16] = std::array::from_fn(|_| self.rng.random());
+        w[0] &= 0xffff_0100;
+        let key = if good { 0 } else { self.rng.random_range(0..4usize) };
+        let (base, size, ..) = KEYS[key];
+        w[1] = (key as u32) << 8 | (0x50 + key as u32);
+        let length = if good {
+            64
+        } else {
+            match self.rng.random_range(0..8) {
+                0 => 0,
+                1 => self.rng.random_range(0x7fff_fff0..=0x8000_0008u32),
+                2 => 1 << self.rng.random_range(0..32),
+                _ => self.rng.random_range(0..0x2000),
+            }
+        };
+        let at = if good {
+            base
+        } else {
+            match self.rng.random_range(0..6) {
+                0 => base.wrapping_sub(1),
+                1 => base.wrapping_add(size).wrapping_sub(u64::from(length)),
+                2 => base.wrapping_add(size).wrapping_sub(u64::from(length)).wrapping_add(1),
+                3 => u64::MAX,
+                _ => base.wrapping_add(self.rng.random_range(0..0x8000)),
+            }
+        };
+        (w[2], w[3]) = (at as u32, (at >> 32) as u32);
+        w[7] = length;
+        if !good {
+            match self.rng.random_range(0..20) {
+                0 => w[0] |= 1 << self.rng.random_range(0..8),
+                1 => w[1] ^= 1 << self.rng.random_range(0..32),
+                _ => {}
+            }
+        }
+        w
+    }
+
+    /// W1, in its order.
+    fn status(w: &[u32; 16]) -> u64 {
+        let (length, at) = (u64::from(w[7]), u64::from(w[2]) | u64::from(w[3]) << 32);
+        if w[0] & 0xff != 0 {
+            return 2;
+        }
+        if length > 1 << 31 {
+            return 1;
+        }
+        if length == 0 {
+            return 0;
+        }
+        let index = (w[1] >> 8) as usize;
+        let inside = KEYS.get(index).is_some_and(|&(base, size, _, pd)| {
+            w[1] & 0xff == 0x50 + index as u32
+                && pd == 5
+                && at >= base
+                && u128::from(at) + u128::from(length) <= u128::from(base) + u128::from(size)
+                && at.checked_add(length).is_some()
+        });
+        if inside { 0 } else { 4 }
+    }
+
+    fn post(&mut self, qp: usize, wqe: [u32; 16]) -> bool {
+        if self.posted[qp].len() + self.outstanding_qp[qp] + 2 > 1 << SQ_LOG2 {
+            return false;
+        }
+        let index = self.producer[qp];
+        let slot = u64::from(index) & ((1 << SQ_LOG2) - 1);
+        self.memory.insert(sq_base(qp) + 64 * slot, wqe);
+        self.producer[qp] = index.wrapping_add(1);
+        self.posted[qp].push_back((index, wqe));
+        true
+    }
+
+    /// One clock: memory, doorbell (if any), releases, and the check of what comes out. Returns the QP and status of a WQE.
+    fn step(&mut self, bell: Option<usize>, slow: f64, release: f64) -> Option<(usize, u64)> {
+        let now = self.clock;
+        // memory: descriptors in, beats out, in order
+        let ready = !self.rng.random_bool(slow);
+        self.bench.set("cr_desc_ready", ready.into());
+        if ready && self.bench.high("cr_desc_valid") {
+            assert_eq!(self.bench.get("cr_desc_len"), 64);
+            let at = self.bench.get("cr_desc_addr");
+            self.reads.push_back((now + self.latency, at));
+        }
+        if self.beats.is_empty() && self.reads.front().is_some_and(|r| r.0 <= now) {
+            let at = self.reads.pop_front().unwrap().1;
+            let words = *self.memory.get(&at).unwrap_or_else(|| panic!("a read at {at:#x}, where nothing was posted"));
+            self.beats.push_back((words, 0));
+        }
+        let offered = !self.beats.is_empty() && !self.rng.random_bool(slow);
+        self.bench.set("cr_valid", offered.into());
+        if offered {
+            let (words, at) = self.beats[0];
+            let n = self.width / 32;
+            self.bench.set_words("cr_data", &words[at..at + n]);
+            self.bench.set("cr_last", (at + n == 16).into());
+            if self.bench.high("cr_ready") {
+                self.beats[0].1 += n;
+                if at + n == 16 {
+                    self.beats.pop_front();
+                }
+            }
+        }
+        if let Some(qp) = bell {
+            self.bells.push_back((qp, self.producer[qp]));
+        }
+        self.bench.set("doorbell_valid", (!self.bells.is_empty()).into());
+        if let Some(&(qp, producer)) = self.bells.front() {
+            self.bench.set("doorbell_qp", qp as u64);
+            self.bench.set("doorbell_index", producer.into());
+            if self.bench.high("doorbell_ready") {
+                self.bells.pop_front();
+            }
+        }
+        for (port, name, counts) in [("rel_qp", "rel_qp_ready", 0), ("rel_conn", "rel_conn_ready", 1)] {
+            let counts = if counts == 0 { &mut self.outstanding_qp } else { &mut self.outstanding_conn };
+            let n = self.rng.random_range(0..counts.len());
+            let any = (0..counts.len()).map(|i| (n + i) % counts.len()).find(|&i| counts[i] > 0);
+            self.bench.set(&format!("{port}_valid"), 0);
+            if let Some(i) = any.filter(|_| self.rng.random_bool(release)) {
+                self.bench.set(&format!("{port}_valid"), 1);
+                self.bench.set(port, i as u64);
+                if self.bench.high(name) {
+                    counts[i] -= 1;
+                }
+            }
+        }
+        for name in ["cmsg_ready", "msg_ready"] {
+            let ready = !self.rng.random_bool(slow);
+            self.bench.set(name, ready.into());
+        }
+        let seen = self.output();
+        self.bench.clock();
+        self.clock += 1;
+        seen
+    }
+
+    fn output(&mut self) -> Option<(usize, u64)> {
+        let b = &mut self.bench;
+        let fire = b.high("cmsg_valid") && b.dut_input("cmsg_ready");
+        let msg = b.high("msg_valid") && b.dut_input("msg_ready");
+        assert!(!msg || fire, "a message without its cmsg");
+        if !fire {
+            return None;
+        }
+        let qp = b.get("msg_qp") as usize;
+        let (index, wqe) = self.posted[qp].pop_front().expect("a WQE that was not posted");
+        let status = Self::status(&wqe);
+        let conn = qp % 4;
+        let (length, msn) = (u64::from(wqe[7]), u64::from(self.msn[qp] & 0xff_ffff));
+        let pair = |i: usize| u64::from(wqe[i]) | u64::from(wqe[i + 1]) << 32;
+        assert_eq!(b.get("cmsg_status"), status, "WQE {wqe:x?}");
+        assert_eq!(msg, status == 0);
+        assert_eq!(b.high("msgrow_write"), status == 0);
+        assert_eq!((b.get("cmsg_wqe_index"), b.get("msg_msn"), b.get("msg_conn")), (index.into(), msn, conn as u64));
+        assert_eq!((b.get("cmsg_wr_id"), b.get("cmsg_signaled"), b.get("cmsg_opcode")), (pair(10), (wqe[0] >> 8 & 1).into(), (wqe[0] & 0xff).into()));
+        assert!(b.high("commit_valid"));
+        assert_eq!(b.words("commit_data"), wqe);
+        if status == 0 {
+            assert_eq!(b.get("msg_npkts"), length.div_ceil(1 << MTU_LOG2[conn]).max(1));
+            assert_eq!(b.get("msg_length"), length);
+            let m = self.config.msgs_per_stream as u64;
+            assert_eq!(b.get("msgrow_addr"), qp as u64 * m + msn % m);
+            if length > 0 {
+                let (base, _, dma, _) = KEYS[(wqe[1] >> 8) as usize];
+                assert_eq!(b.get("msgrow_laddr"), pair(2) - base + dma);
+            }
+            assert_eq!((b.get("msgrow_raddr"), b.get("msgrow_rkey"), b.get("msgrow_length")), (pair(4), wqe[6].into(), length));
+            assert_eq!(b.get("msgrow_peer_qpn"), 0x777 + qp as u64);
+            self.outstanding_conn[conn] += 1;
+        }
+        self.msn[qp] += 1;
+        self.outstanding_qp[qp] += 1;
+        assert!(self.outstanding_qp[qp] <= self.config.msgs_per_stream, "W1: more than M messages");
+        assert!(self.outstanding_conn[conn] <= self.config.conn_fifo, "W1: the connection's FIFO overflows");
+        Some((qp, status))
+    }
+
+    /// Everything posted is taken in the end.
+    fn drain(&mut self) {
+        for qp in 0..self.config.qps {
+            self.step(Some(qp), 0.0, 1.0);
+        }
+        for _ in 0..30_000 {
+            self.step(None, 0.1, 0.9);
+        }
+        assert!(self.posted.iter().all(|p| p.is_empty()), "WQEs left: {:?}", self.posted.iter().map(|p| p.len()).collect::<Vec<_>>());
+    }
+}
+
+fn random_run<const W: usize>(build_name: &str, seed: u64) {
+    let mut host = Host::new::<W>(build(build_name).unwrap(), 20, seed);
+    let mut statuses = [0; 8];
+    for round in 0..12_000u32 {
+        let mut bell = None;
+        if round % 7 == 0 {
+            let qp = host.rng.random_range(0..host.config.qps);
+            let good = host.rng.random_bool(0.4);
+            let wqe = host.random_wqe(good);
+            if host.post(qp, wqe) && host.rng.random_bool(0.7) {
+                bell = Some(qp);
+            }
+        }
+        if let Some((_, status)) = host.step(bell, 0.2, 0.25) {
+            statuses[status as usize] += 1;
+        }
+    }
+    host.drain();
+    assert!([0, 1, 2, 4].iter().all(|&s| statuses[s] > 5), "{statuses:?}");
+}
+
+#[test]
+fn w1_every_wqe_once_in_order_64() {
+    random_run::<64>("ecp5", 1);
+}
+
+#[test]
+fn w1_every_wqe_once_in_order_128() {
+    random_run::<128>("sim", 2);
+    random_run::<128>("sim_min", 3);
+}
+
+#[test]
+fn w1_every_wqe_once_in_order_512() {
+    random_run::<512>("bench512", 4);
+}
+
+/// 64-byte messages: at most 8 clocks each, whatever memory takes to answer.
+#[test]
+fn at_most_eight_clocks_a_wqe() {
+    let mut host = Host::new::<512>(build("bench512").unwrap(), 200, 5);
+    let (mut taken, mut first, mut last) = (0u64, 0, 0);
+    for qp in 0..16 {
+        for _ in 0..16 {
+            let wqe = host.random_wqe(true);
+            assert!(host.post(qp, wqe));
+        }
+    }
+    for qp in 0..16 {
+        host.step(Some(qp), 0.0, 1.0);
+    }
+    while taken < 256 && host.clock < 20_000 {
+        if host.step(None, 0.0, 1.0).is_some() {
+            first = if taken == 0 { host.clock } else { first };
+            taken += 1;
+            last = host.clock;
+        }
+    }
+    assert_eq!(taken, 256);
+    assert!(last - first <= 8 * 255, "{} clocks for 255 WQEs", last - first);
 }

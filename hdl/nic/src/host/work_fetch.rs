@@ -1,7 +1,7 @@
 //! work_fetch: takes WQEs from the send queues in host memory.
 //! In: `doorbell`, cfg tables CONN, QP and KEY, releases `rel_conn` and `rel_qp`, the WQE read port `cr`. Out: `msgrow`, `cmsg`, `msg`.
 //! Guarantees: never more than M messages of a QP and conn_fifo messages of a connection outstanding; the checks of W1; the three outputs
-//! of a WQE are made in one clock, in the order of the stream.
+//! of a WQE are made in one clock, in the order of the stream. As many WQE reads are outstanding as payload reads (dr_outstanding).
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use crate::tx::run_list::RunList;
@@ -27,8 +27,8 @@ pub struct SqFixed {
 pub struct SqState {
     pub producer: Bits<16>,
     pub consumer: Bits<16>,
-    /// Messages taken so far, modulo 256; released ones are counted apart.
-    pub issued: Bits<8>,
+    /// Messages taken so far, modulo 2^16; released ones are counted apart.
+    pub issued: Bits<16>,
     pub msn: Bits<24>,
 }
 
@@ -150,11 +150,11 @@ pub struct WorkFetch<const W: usize> {
     pub commit_data: Signal<Out, Bits<512>>,
     fixed: Ram<SqFixed>,
     state: Ram<SqState>,
-    released_qp: Ram<Bits<8>>,
-    released_qp_copy: Ram<Bits<8>>,
-    issued_conn: Ram<Bits<8>>,
-    released_conn: Ram<Bits<8>>,
-    released_conn_copy: Ram<Bits<8>>,
+    released_qp: Ram<Bits<16>>,
+    released_qp_copy: Ram<Bits<16>>,
+    issued_conn: Ram<Bits<16>>,
+    released_conn: Ram<Bits<16>>,
+    released_conn_copy: Ram<Bits<16>>,
     mtu: Ram<Bits<4>>,
     keys: Ram<LocalKey>,
     runnable: RunList,
@@ -171,7 +171,7 @@ pub struct WorkFetch<const W: usize> {
     bell_index: DFF<Bits<16>>,
     row: DFF<SqFixed>,
     at: DFF<SqState>,
-    qp_released: DFF<Bits<8>>,
+    qp_released: DFF<Bits<16>>,
     new_state: Signal<Local, SqState>,
     old_state: Signal<Local, SqState>,
     new_fixed: Signal<Local, SqFixed>,
@@ -182,8 +182,8 @@ pub struct WorkFetch<const W: usize> {
     cfg_key: Signal<Local, Bit>,
     has_work: Signal<Local, Bit>,
     may_issue: Signal<Local, Bit>,
-    qp_out: Signal<Local, Bits<8>>,
-    conn_out: Signal<Local, Bits<8>>,
+    qp_out: Signal<Local, Bits<16>>,
+    conn_out: Signal<Local, Bits<16>>,
     offset_in_ring: Signal<Local, Bits<64>>,
     ring_mask: Signal<Local, Bits<16>>,
     rel_q_busy: DFF<Bit>,
@@ -222,14 +222,14 @@ pub struct WorkFetch<const W: usize> {
     shift_down: Constant<Bits<10>>,
     last_walk: Constant<Bits<24>>,
     key_count: Constant<Bits<32>>,
-    messages: Constant<Bits<8>>,
+    messages: Constant<Bits<16>>,
     message_mask: Constant<Bits<24>>,
     message_log2: Constant<Bits<4>>,
-    conn_depth: Constant<Bits<8>>,
+    conn_depth: Constant<Bits<16>>,
     one16: Constant<Bits<16>>,
     longest: Constant<Bits<32>>,
-    released_q_next: Signal<Local, Bits<8>>,
-    released_c_next: Signal<Local, Bits<8>>,
+    released_q_next: Signal<Local, Bits<16>>,
+    released_c_next: Signal<Local, Bits<16>>,
 }
 
 impl<const W: usize> WorkFetch<W> {
@@ -248,8 +248,8 @@ impl<const W: usize> WorkFetch<W> {
             mtu: Ram::new(config.conns),
             keys: Ram::new(config.keys),
             runnable: RunList::new(config.qps),
-            pending: Fifo::new(config.fifo.cmsg),
-            reads: Fifo::new(config.fifo.cmsg),
+            pending: Fifo::new(config.fifo.dr_outstanding),
+            reads: Fifo::new(config.fifo.dr_outstanding),
             shift_in: Constant::new((512 - W as u64).to_bits()),
             shift_down: Constant::new((W as u64).to_bits()),
             last_walk: Constant::new((rows as u64 - 1).to_bits()),

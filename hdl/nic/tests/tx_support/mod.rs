@@ -36,6 +36,11 @@ impl Bench {
         self.dut.output(name).unwrap().get_u64()
     }
 
+    /// Whether a one-bit input is high.
+    pub fn dut_input(&self, name: &str) -> bool {
+        self.dut.input(name).unwrap().get_bit()
+    }
+
     pub fn high(&mut self, name: &str) -> bool {
         self.get(name) == 1
     }
