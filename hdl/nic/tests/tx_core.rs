@@ -49,7 +49,7 @@ fn rate_hints() {
 /// S2, S6: QPs in Error; every stream held back at random; FIFOs at their minimum.
 #[test]
 fn errors_and_back_pressure() {
-    let weather = Weather { loss: 0.05, qp_errors: true, back_pressure: true, ..Weather::calm(5, 200_000) };
+    let weather = Weather { loss: 0.1, qp_errors: true, back_pressure: true, ..Weather::calm(5, 200_000) };
     let t = run("sim_min", weather, true);
     assert!(t.skips > 0 && t.nops > 0 && t.resends > 100, "{t:?}");
 }

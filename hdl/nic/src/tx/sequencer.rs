@@ -180,6 +180,8 @@ pub struct Sequencer {
     qp_error: DFF<Bit>,
     closed: DFF<Bit>,
     via: DFF<Bits<3>>,
+    quick: DFF<Bits<32>>,
+    tail: Signal<Local, Bits<32>>,
     // outputs that wait for their taker
     desc_held: DFF<Bit>,
     desc_reg: DFF<Desc>,
@@ -285,7 +287,7 @@ impl Sequencer {
             nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid, portset_ready, portset_row, portset_port,
             commit_grant_valid, commit_grant, commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done,
             unpack, check, acked, congestion, grant_pick, scheduler, rate, timer, others, step, count, turns, conn, path, time,
-            has_msg, more, npkts, length_low, packet, inflight, qp_error, closed, via, desc_held, desc_reg, alloc_held,
+            has_msg, more, npkts, length_low, packet, inflight, qp_error, closed, via, quick, tail, desc_held, desc_reg, alloc_held,
             alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held, cerr_reg,
             port_held, port_row, port_reg, wake_held, wake_reg, grant_held, grant_reg, acked_held, ack_reg, timer_held,
             timer_reg, open_pending, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack,
@@ -303,7 +305,7 @@ impl Logic for Sequencer {
         comment!("module sequencer: acknowledgments, transmit slots, timers and openings, one step at a time");
         dff_setup!(
             self, clock, step, count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error,
-            closed, via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg,
+            closed, via, quick, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg,
             nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
             grant_held, grant_reg, acked_held, ack_reg, timer_held, timer_reg, open_pending, open_index, open_word0,
             open_window, open_hint
@@ -425,6 +427,15 @@ impl Logic for Sequencer {
         self.rate.inflight.next = self.inflight.q.val();
         self.rate.bytes.next = self.packet.q.val().bytes;
         self.paced.next = (self.tables.conn_ack.val().hint != self.unlimited.val()) & (self.fault.val() != 7);
+        // the earliest timer after an acknowledgment: min(tail, RTO_MIN)
+        self.tail.next = bit_cast::<32, 18>(self.congestion.new_srtt8.val() >> 3) << 1;
+        if self.congestion.new_srtt8.val() < 64 {
+            self.tail.next = 16.into();
+        }
+        self.quick.d.next = self.tail.val();
+        if self.tail.val() > self.rto_min.val() {
+            self.quick.d.next = self.rto_min.val();
+        }
         self.is_ack.next = (self.step.q.val() == Step::AckStart)
             | (self.step.q.val() == Step::AckRun)
             | (self.step.q.val() == Step::AckFinish);
@@ -676,7 +687,7 @@ impl Logic for Sequencer {
                     }
                 }
                 // the timer: tail after the new base (early is harmless), none if nothing is outstanding
-                self.set_deadline.next = self.time.q.val() + self.timer.tail.val();
+                self.set_deadline.next = self.time.q.val() + self.quick.q.val();
                 if (self.unpack.out.val().cum == self.here.val().next_ppsn) & (self.new_tx.val().state == 1) {
                     self.set_active.next = false;
                     self.set_valid.next = true;
@@ -736,7 +747,7 @@ impl Logic for Sequencer {
             }
             Step::TimerRead => {
                 self.count.d.next = self.count.q.val() + 1;
-                if self.count.q.val() == 5 {
+                if self.count.q.val() == 6 {
                     self.step.d.next = Step::TimerJudge;
                 }
             }

@@ -1,6 +1,6 @@
 //! timer_check: what a path's timer has to do now (section 8), and when to look again.
 //!
-//! In: the path's fields, stable from clock 1 of the step. Out: valid from clock 6 on: the action (0 none, 1 L3 probe, 2 L4 probe, 3 to SUSPECT,
+//! In: the path's fields, stable from clock 1 of the step. Out: valid from clock 8 on: the action (0 none, 1 L3 probe, 2 L4 probe, 3 to SUSPECT,
 //! 4 to DOWN, 5 L4 while DOWN, 6 connection error, 7 port change while UP), the back-off after it, and the next deadline.
 //! Guarantees: a deadline is never later than the tick at which the timer is due if nothing else happens.
 use super::filled::filled;
@@ -28,8 +28,6 @@ pub struct TimerCheck {
     pub active: Signal<Out, Bit>,
     /// When to look again after this step.
     pub deadline: Signal<Out, Bits<32>>,
-    /// The tail of that path in ticks (also used after acknowledgments); from clock 3 on.
-    pub tail: Signal<Out, Bits<32>>,
     idle: DFF<Bits<32>>,
     base: DFF<Bits<32>>,
     tail_reg: DFF<Bits<32>>,
@@ -46,7 +44,15 @@ pub struct TimerCheck {
     over: DFF<Bit>,
     action_reg: DFF<Bits<3>>,
     timeout_reg: DFF<Bit>,
+    since_probe: DFF<Bits<16>>,
+    quiet: DFF<Bit>,
+    to_rto: DFF<Bits<32>>,
+    to_tail: DFF<Bits<32>>,
+    to_probe: DFF<Bits<32>>,
+    wait_reg: DFF<Bits<32>>,
     deadline_reg: DFF<Bits<32>>,
+    pause: Signal<Local, Bits<32>>,
+    soon: Signal<Local, Bits<32>>,
     sum: Signal<Local, Bits<20>>,
     healthy: Signal<Local, Bit>,
     steps: Signal<Local, Bits<3>>,
@@ -57,9 +63,9 @@ impl TimerCheck {
     pub fn new() -> Self {
         filled!(TimerCheck {
             ;
-            clock, now, rto_min, path, row, cfg, conn, other_up, action, backoff, timeout, active, deadline, tail, idle, base,
+            clock, now, rto_min, path, row, cfg, conn, other_up, action, backoff, timeout, active, deadline, idle, base,
             tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
-            over, action_reg, timeout_reg, deadline_reg, sum, healthy, steps, more,
+            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, sum, healthy, steps, more,
         })
     }
 }
@@ -76,7 +82,8 @@ impl Logic for TimerCheck {
         comment!("module timer_check: what a path's timer has to do now (L3, L4)");
         dff_setup!(
             self, clock, idle, base, tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail,
-            active_reg, backoff_reg, over, action_reg, timeout_reg, deadline_reg
+            active_reg, backoff_reg, over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg,
+            deadline_reg
         );
         comment!("clock 1");
         self.idle.d.next = self.now.val() - self.path.val().t_base;
@@ -88,11 +95,10 @@ impl Logic for TimerCheck {
         if self.path.val().srtt8 < 64 {
             self.tail_reg.d.next = 16.into();
         }
-        self.tail.next = self.tail_reg.q.val();
         self.healthy.next = (self.path.val().state == 1)
             & (self.row.val().backoff == 0)
-            & !self.row.val().probe_pending
             & self.path.val().rtt_valid;
+        self.since_probe.d.next = self.now.val().get_bits::<16>(0) - self.row.val().probe_ts;
         self.could.d.next = self.healthy.val();
         self.wants.d.next = self.healthy.val() & self.path.val().pipe.any();
         self.more.next = self.row.val().backoff + 1;
@@ -123,22 +129,34 @@ impl Logic for TimerCheck {
         }
         comment!("clock 5: what is due; a base ahead of now is not");
         self.due_rto.d.next = (self.idle.q.val() >= self.limit.q.val()) & !self.idle.q.val().get_bit(31);
+        // an unanswered tail probe is repeated after another tail
+        self.quiet.d.next = self.row.val().probe_pending
+            & (bit_cast::<32, 16>(self.since_probe.q.val()) < self.tail_reg.q.val());
         self.due_tail.d.next = (self.idle.q.val() >= self.tail_reg.q.val()) & !self.idle.q.val().get_bit(31);
+        self.to_rto.d.next = self.limit.q.val() - self.idle.q.val();
+        self.to_tail.d.next = self.tail_reg.q.val() - self.idle.q.val();
+        self.to_probe.d.next = self.tail_reg.q.val() - bit_cast::<32, 16>(self.since_probe.q.val());
         comment!("clock 6");
         self.action_reg.d.next = 0.into();
         self.timeout_reg.d.next = false;
-        self.deadline_reg.d.next = self.path.val().t_base + self.limit.q.val();
-        if self.could.q.val() & !self.due_tail.q.val() {
-            self.deadline_reg.d.next = self.path.val().t_base + self.tail_reg.q.val();
-        } else if self.could.q.val() & !self.wants.q.val() {
-            // a resend may put packets in flight at any time, without moving t_base
-            self.deadline_reg.d.next = self.now.val() + self.tail_reg.q.val();
+        // Until the next look: the timeout, or the next tail probe if the path may send one. A resend may put packets in
+        // flight at any time without moving t_base, so a path with nothing in flight is looked at again as well.
+        self.pause.next = self.to_rto.q.val();
+        self.soon.next = self.tail_reg.q.val();
+        if !self.due_tail.q.val() {
+            self.soon.next = self.to_tail.q.val();
+        } else if self.quiet.q.val() {
+            self.soon.next = self.to_probe.q.val();
         }
+        if self.could.q.val() & (self.soon.val() < self.to_rto.q.val()) {
+            self.pause.next = self.soon.val();
+        }
+        self.wait_reg.d.next = self.pause.val();
         if self.active_reg.q.val() {
             if self.due_rto.q.val() {
                 // L4
                 self.timeout_reg.d.next = true;
-                self.deadline_reg.d.next = self.now.val() + self.limit.q.val();
+                self.wait_reg.d.next = self.limit.q.val();
                 self.action_reg.d.next = 2.into();
                 if self.over.q.val() & !self.other_up.val() {
                     self.action_reg.d.next = 6.into();
@@ -152,12 +170,13 @@ impl Logic for TimerCheck {
                 } else if self.path.val().state == 3 {
                     self.action_reg.d.next = 5.into();
                 }
-            } else if self.wants.q.val() & self.outstanding.q.val() & self.due_tail.q.val() {
+            } else if self.wants.q.val() & self.outstanding.q.val() & self.due_tail.q.val() & !self.quiet.q.val() {
                 // L3
                 self.action_reg.d.next = 1.into();
-                self.deadline_reg.d.next = self.path.val().t_base + self.limit.q.val();
             }
         }
+        comment!("clock 7");
+        self.deadline_reg.d.next = self.now.val() + self.wait_reg.q.val();
         self.action.next = self.action_reg.q.val();
         self.backoff.next = self.backoff_reg.q.val();
         self.timeout.next = self.timeout_reg.q.val();

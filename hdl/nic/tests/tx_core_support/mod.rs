@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use mrnic_model::tx::ack::AckVerdict;
 use mrnic_model::tx::conn::TxConn;
 use mrnic_model::tx::path::TxPath;
+use mrnic_model::tx::timer;
 use mrnic_nic::config::BuildConfig;
 use mrnic_nic::tx::core::TxCore;
 use mrnic_verilated::{build, Dut, ModelSpec, Port};
@@ -98,6 +99,8 @@ pub struct Tally {
     pub grant_clocks: u64,
     /// Most clocks from an acknowledgment that showed a loss to the next resend of that connection.
     pub resend_clocks: u64,
+    /// Most clocks for which a timer was due and nothing was done.
+    pub timer_late_clocks: u64,
 }
 
 pub struct Bench {
@@ -121,6 +124,7 @@ pub struct Bench {
     cycle: u64,
     last_commit: HashMap<&'static str, u64>,
     lossy: HashMap<usize, u64>,
+    due_since: HashMap<(usize, usize), u64>,
     pub tally: Tally,
 }
 
@@ -159,6 +163,7 @@ impl Bench {
             cycle: 0,
             last_commit: HashMap::new(),
             lossy: HashMap::new(),
+            due_since: HashMap::new(),
             tally: Tally { ack_clocks: u64::MAX, grant_clocks: u64::MAX, ..Tally::default() },
         };
         bench.start();
@@ -296,9 +301,9 @@ impl Bench {
                 self.waiting.push_back((conn, Message { qp: qp as u64, msn, npkts, length }));
             }
         }
-        if self.weather.qp_errors && self.rng.random_bool(0.0001) {
+        if self.weather.qp_errors && self.rng.random_bool(0.002) {
             let qp = self.rng.random_range(0..self.config.qps);
-            self.qp_error[qp] = true;
+            self.qp_error[qp] = self.rng.random_bool(0.3);
         }
         if self.rng.random_bool(self.weather.outages / 1000.0) {
             let conn = self.rng.random_range(0..self.conns.len());
@@ -382,6 +387,25 @@ impl Bench {
             self.given.push_back(f);
         }
         self.commits();
+        if self.cycle.is_multiple_of(16) {
+            self.watch_timers();
+        }
+    }
+
+    /// How long what is due stays undone.
+    fn watch_timers(&mut self) {
+        let now = self.now();
+        for (c, conn) in self.conns.iter().enumerate() {
+            for (p, path) in conn.paths.iter().enumerate() {
+                let due = !conn.tx.error && timer::deadline(path, now, self.rto_min) == Some(now);
+                if due {
+                    let since = *self.due_since.entry((c, p)).or_insert(self.cycle);
+                    self.tally.timer_late_clocks = self.tally.timer_late_clocks.max(self.cycle - since);
+                } else {
+                    self.due_since.remove(&(c, p));
+                }
+            }
+        }
     }
 
     fn drive_ack(&self, f: &AckFrame) {
