@@ -194,7 +194,7 @@ impl SendQueue {
         }
     }
 
-    /// W2, W3: the next completion, in MSN order, if one is due.
+    /// W2, W3: the next completion, in MSN order, if one is due. W4: it leaves the queue with it, so there is exactly one.
     pub fn pop_cqe(&mut self) -> Option<Cqe> {
         self.reap_unsignaled();
         if self.count == 0 {

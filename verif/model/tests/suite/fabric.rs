@@ -100,10 +100,6 @@ impl Fabric {
         }
     }
 
-    pub fn in_flight(&self) -> usize {
-        self.frames.len()
-    }
-
     pub fn next_arrival(&self) -> Option<u64> {
         self.events.peek().map(|e| e.0 .0)
     }

@@ -14,9 +14,6 @@ pub fn transfer_ticks<P: Profile>(paths: u8, fabric: FabricConfig, seed: u64) ->
     pair.run(10_000_000);
     pair.assert_placed(0, 0, 0, bytes);
     pair.assert_quiet();
-    if std::env::var("MRNIC_VERBOSE").is_ok() {
-        println!("paths {paths} ticks {ticks} {:?}", pair.nic[0].counters());
-    }
     ticks
 }
 
@@ -28,14 +25,39 @@ pub fn relative<P: Profile>(paths: u8, fabric: &FabricConfig, first_seed: u64, s
     100.0 * best * seeds as f64 / total as f64
 }
 
+/// The two figures of the project's targets: 8 planes of 50 Gbit/s, 4 MiB, independent loss on data and acknowledgments.
 #[test]
 fn four_mib_over_eight_paths_keeps_its_goodput() {
     let seed = seed(10);
-    for (rate, loss, least) in [(800, 0.01, 0.0), (800, 0.1, 0.0), (100, 0.01, 97.0), (100, 0.10, 80.0)] {
-        let fabric = FabricConfig { loss, bytes_per_tick: rate, ..FabricConfig::default() };
-        let goodput = relative::<OpenMr0>(8, &fabric, seed, 8);
-        println!("{rate} bytes/tick, loss {loss}: {goodput:.1} % of lossless");
-        if std::env::var("NOFAIL").is_ok() { continue; }
+    for (loss, least) in [(0.01, 97.0), (0.10, 80.0)] {
+        let fabric = FabricConfig { loss, ..FabricConfig::default() };
+        let goodput = relative::<OpenMr0>(8, &fabric, seed, 16);
+        println!("loss {loss}: {goodput:.1} % of lossless");
         assert!(goodput >= least, "loss {loss}: {goodput:.1} %");
     }
+}
+
+/// Loss x planes x reordering: goodput in percent of the lossless run, as a committed table. A change of a rule shows here.
+#[test]
+fn grid_of_loss_planes_and_reordering() {
+    let mut table = String::from("4 MiB, planes of 50 Gbit/s, delay 1 us: goodput in percent of the lossless run (3 seeds)\n");
+    table += "planes reorder | loss 0   0.1 %    1 %    5 %   10 %  1 % bursts of 8\n";
+    for paths in [1u8, 2, 4, 8] {
+        for (name, reorder, skew) in [("none", 0.0, 0), ("across", 0.0, 20), ("inside", 0.01, 0)] {
+            table += &format!("{paths:6} {name:7} |");
+            for (loss, burst) in [(0.0, 1.0), (0.001, 1.0), (0.01, 1.0), (0.05, 1.0), (0.1, 1.0), (0.01, 8.0)] {
+                let fabric = FabricConfig {
+                    loss,
+                    burst,
+                    reorder,
+                    reorder_ticks: 20,
+                    skew_ticks: skew,
+                    ..FabricConfig::default()
+                };
+                table += &format!(" {:6.0}", relative::<OpenMr0>(paths, &fabric, 1000, 3));
+            }
+            table.push('\n');
+        }
+    }
+    insta::assert_snapshot!(table);
 }

@@ -23,7 +23,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    fn new(bytes: usize) -> Self {
+    pub fn new(bytes: usize) -> Self {
         let source = (0..bytes as u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 24) as u8).collect();
         Memory { source, target: vec![0; bytes], hits: vec![0; bytes] }
     }
@@ -219,7 +219,7 @@ impl<P: Profile, C: CongestionControl> Pair<P, C> {
             for path in 0..self.paths {
                 assert!(nic.timer_armed_if_needed(0, path), "side {side} path {path}: work but no timer");
             }
-            let tx = nic.tx_conn(0).unwrap();
+            let Ok(tx) = nic.tx_conn(0) else { continue };
             let waits = !tx.fifo.is_empty() && !tx.error;
             let outstanding = (0..self.paths).any(|p| {
                 let path = nic.tx_path(0, p).unwrap();

@@ -1,0 +1,462 @@
+//! Rules of the sender on one path or connection, one named test each: A1..A3, L1..L6, C1..C4, S1..S6.
+
+use mrnic_model::congestion::CongestionControl;
+use mrnic_model::seq::Serial24;
+use mrnic_model::tx::ack::{apply, AckOutcome};
+use mrnic_model::tx::conn::TxConn;
+use mrnic_model::tx::slot::{choose_path, choose_resend, paths_of_message};
+use mrnic_model::tx::timer::{deadline, step};
+use mrnic_model::*;
+use mrnic_wire::{Ack, AckFlags, Ppsn, SackVector};
+
+pub type Path = TxPath<()>;
+pub const RTO_MIN: u32 = 782;
+
+pub fn open(start: u32, window: u16) -> Path {
+    TxPath::open(true, 0xC000, start, window, 0)
+}
+
+pub fn ack_of(cum: u32, received: &[u32]) -> (Ppsn, Ack) {
+    let mut vector = SackVector::EMPTY;
+    let cum = Ppsn::new(cum);
+    for &ppsn in received {
+        assert!(vector.set(Ppsn::new(ppsn).ahead_of(cum) - 1));
+    }
+    (cum, Ack { vector, rate: RATE_UNLIMITED, ..Ack::default() })
+}
+
+pub fn ack(path: &mut Path, now: Tick, cum: u32, received: &[u32]) -> AckOutcome {
+    let (cum, ack) = ack_of(cum, received);
+    apply(&Aimd, path, now, cum, &ack, RTO_MIN)
+}
+
+fn with(path: &mut Path, now: Tick, cum: u32, received: &[u32], change: impl FnOnce(&mut Ack)) -> AckOutcome {
+    let (cum, mut ack) = ack_of(cum, received);
+    change(&mut ack);
+    apply(&Aimd, path, now, cum, &ack, RTO_MIN)
+}
+
+fn send(path: &mut Path, count: u32) {
+    for _ in 0..count {
+        path.send_new(0);
+    }
+}
+
+fn set(path: &Path, bits: &mrnic_model::bits256::Bits256) -> Vec<u32> {
+    (0..path.span()).map(|i| path.cum.wrapping_add(i)).filter(|p| bits.get(p.ring256())).map(|p| p.get()).collect()
+}
+
+fn lost(path: &Path) -> Vec<u32> {
+    set(path, &path.lost)
+}
+
+fn timer(path: &mut Path, now: Tick, other_up: bool) -> TimerAction {
+    step(&Aimd, path, now, RTO_MIN, 7, other_up)
+}
+
+/// A1: disabled, stale and invalid acknowledgments change nothing.
+#[test]
+fn a1_validity() {
+    let mut path = open(10, 16);
+    send(&mut path, 5);
+    ack(&mut path, 1, 12, &[]);
+    for (cum, sav, verdict) in [
+        (11, vec![], AckVerdict::Stale),
+        (16, vec![], AckVerdict::Invalid),
+        (12, vec![15], AckVerdict::Invalid),
+        (15, vec![16], AckVerdict::Invalid),
+    ] {
+        let before = format!("{path:?}");
+        assert_eq!(ack(&mut path, 2, cum, &sav).verdict, verdict);
+        assert_eq!(format!("{path:?}"), before);
+    }
+    path.state = PathState::Disabled;
+    assert_eq!(ack(&mut path, 2, 13, &[]).verdict, AckVerdict::Disabled);
+}
+
+/// A2: a probe's reply counts once, and speaks for everything sent before the probe.
+#[test]
+fn a2_probe_edge() {
+    let mut path = open(0, 16);
+    send(&mut path, 4);
+    path.send_probe(77);
+    let reply = |a: &mut Ack| {
+        a.flags.probe_reply = true;
+        a.ts_echo = 77;
+    };
+    let out = with(&mut path, 5, 1, &[], |a| a.ts_echo = 77);
+    assert!(!out.probe, "not a reply");
+    path.send_probe(77);
+    let out = with(&mut path, 6, 1, &[], |a| a.flags.probe_reply = true);
+    assert!(!out.probe, "another probe's reply");
+    let out = with(&mut path, 7, 1, &[], reply);
+    assert!(out.probe);
+    assert_eq!(lost(&path), [1, 2, 3]);
+    assert!(!path.l1_since_dup, "found by the probe edge");
+    assert!(!with(&mut path, 8, 1, &[], reply).probe, "no longer pending");
+}
+
+/// A3: newly acknowledged packets leave all sets; each is reported once; right across the wrap.
+#[test]
+fn a3_newly_acknowledged() {
+    for start in [0u32, 0xFF_FFFE] {
+        let mut path = open(start, 16);
+        send(&mut path, 6);
+        let at = |n: u32| (start + n) & 0xFF_FFFF;
+        let out = ack(&mut path, 1, at(1), &[at(3), at(4)]);
+        assert_eq!((out.acked, lost(&path)), (3, vec![at(1), at(2)]));
+        path.resend(Ppsn::new(at(1)));
+        let out = ack(&mut path, 2, at(2), &[at(3), at(4)]);
+        assert_eq!(out.acked, 1);
+        assert!(path.rtx_old.is_empty());
+        let out = ack(&mut path, 3, at(5), &[]);
+        assert_eq!((out.acked, path.nlost, path.nsacked, path.pipe()), (1, 0, 0, 1));
+    }
+}
+
+/// L1: exactly the packets below a later one of the same path are lost, at once.
+#[test]
+fn l1_gap_is_loss() {
+    let mut path = open(0, 16);
+    send(&mut path, 8);
+    let out = ack(&mut path, 1, 1, &[3, 6]);
+    assert_eq!(lost(&path), [1, 2, 4, 5]);
+    assert_eq!(out.lost_l1.count(), 4);
+    assert_eq!(path.pipe(), 1, "only packet 7 is in flight");
+    assert_eq!(ack(&mut path, 2, 1, &[3, 6]).lost_l1.count(), 0, "found once");
+}
+
+/// L2: a resend is lost again only when a packet first sent after it has arrived.
+#[test]
+fn l2_resend_marker() {
+    let mut path = open(0, 16);
+    send(&mut path, 4);
+    ack(&mut path, 1, 0, &[3]);
+    for n in 0..3 {
+        path.resend(Ppsn::new(n));
+    }
+    assert_eq!((path.mark.get(), path.gen_open), (4, true));
+    assert_eq!(ack(&mut path, 2, 1, &[3]).lost_l2.count(), 0, "nothing newer has arrived");
+    send(&mut path, 2);
+    let out = ack(&mut path, 3, 1, &[3, 4]);
+    assert_eq!((out.lost_l2.count(), lost(&path)), (2, vec![1, 2]));
+    // A second generation: resent after a new packet of the first.
+    path.resend(Ppsn::new(1));
+    send(&mut path, 1);
+    path.resend(Ppsn::new(2));
+    assert_eq!((set(&path, &path.rtx_old), set(&path, &path.rtx_new)), (vec![1], vec![2]));
+    let out = ack(&mut path, 4, 1, &[3, 4, 5, 6]);
+    assert_eq!((out.lost_l2.count(), lost(&path)), (1, vec![1]));
+    assert_eq!(set(&path, &path.rtx_old), [2], "the younger generation waits for its own marker");
+}
+
+/// L3: the tail probe: when it goes, when not, and that it is repeated when it is not answered.
+#[test]
+fn l3_tail_probe() {
+    let mut path = open(0, 16);
+    send(&mut path, 2);
+    assert_eq!(timer(&mut path, 200, true), TimerAction::None, "no RTT known");
+    with(&mut path, 30, 1, &[], |a| a.flags.ts_valid = true);
+    assert_eq!(path.srtt_ticks(), 30);
+    assert_eq!(deadline(&path, 30, RTO_MIN), Some(90));
+    assert_eq!(timer(&mut path, 89, true), TimerAction::None);
+    assert_eq!(timer(&mut path, 90, true), TimerAction::TailProbe);
+    assert_eq!((path.probe_ts, path.probe_ppsn.get(), path.mark.get()), (90, 2, 2));
+    assert_eq!(path.next.get(), 2, "a probe takes no PPSN");
+    assert_eq!(timer(&mut path, 149, true), TimerAction::None, "not yet repeated");
+    assert_eq!(deadline(&path, 149, RTO_MIN), Some(150));
+    assert_eq!(timer(&mut path, 150, true), TimerAction::TailProbe, "repeated");
+    let out = with(&mut path, 180, 1, &[], |a| {
+        a.flags = AckFlags { probe_reply: true, ts_valid: true, ..AckFlags::default() };
+        a.ts_echo = 150;
+    });
+    assert!(out.probe);
+    assert_eq!(lost(&path), [1]);
+    assert_eq!(timer(&mut path, 400, true), TimerAction::None, "pipe = 0: nothing to probe for");
+}
+
+/// L4: back-off, SUSPECT with a new port, DOWN with everything lost, and back after three answered probes.
+#[test]
+fn l4_timeouts_and_health() {
+    let mut path = open(0, 16);
+    send(&mut path, 3);
+    let mut now = RTO_MIN;
+    assert_eq!(timer(&mut path, now - 1, true), TimerAction::None);
+    assert_eq!(timer(&mut path, now, true), TimerAction::TimeoutProbe);
+    assert_eq!((path.backoff, path.win.window, path.t_base), (1, 1, now));
+    now += 2 * RTO_MIN;
+    assert_eq!(timer(&mut path, now - 1, true), TimerAction::None, "backed off");
+    assert_eq!(timer(&mut path, now, true), TimerAction::Suspect);
+    assert_eq!(path.port, 0xC537);
+    now += 4 * RTO_MIN;
+    assert_eq!(timer(&mut path, now, true), TimerAction::Down);
+    assert_eq!((lost(&path), path.pipe()), (vec![0, 1, 2], 0));
+    path.resend(Ppsn::new(0));
+    now += 8 * RTO_MIN;
+    assert_eq!(timer(&mut path, now, true), TimerAction::StillDown);
+    assert_eq!(lost(&path), [0, 1, 2], "moved resends may be lost too");
+    for clean in 1..=3u8 {
+        let ts = path.probe_ts;
+        let out = with(&mut path, now + 10, 0, &[], |a| {
+            a.flags.probe_reply = true;
+            a.ts_echo = ts;
+        });
+        assert!(out.probe);
+        assert_eq!((path.clean, path.backoff), (clean % 3, 0));
+        if clean < 3 {
+            now = path.t_base + RTO_MIN;
+            assert_eq!(timer(&mut path, now, true), TimerAction::StillDown);
+        }
+    }
+    assert_eq!((path.state, path.win.window), (PathState::Up, 1));
+    // SUSPECT comes back with any acknowledgment.
+    path.state = PathState::Suspect;
+    assert_eq!(ack(&mut path, now, 1, &[]).state_was, Some(PathState::Suspect));
+    assert_eq!(path.state, PathState::Up);
+}
+
+/// L4 (a): the connection error comes only when no other path is UP; back-off doubles up to 64 and stays until progress.
+#[test]
+fn l4_retry_back_off() {
+    let mut path = open(0, 16);
+    send(&mut path, 1);
+    let (mut now, mut waits) = (0, vec![]);
+    loop {
+        let due = deadline(&path, now, RTO_MIN).unwrap();
+        waits.push((due - now) / RTO_MIN);
+        now = due;
+        match timer(&mut path, now, false) {
+            TimerAction::ConnError => break,
+            TimerAction::PortChange | TimerAction::TimeoutProbe => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 64], "retry_cnt = 7");
+    assert_eq!(path.state, PathState::Up, "no other path: it stays UP and tries new ports");
+    // An acknowledgment of a resend proves progress, not the round trip: the back-off stays.
+    ack(&mut path, now, 1, &[]);
+    assert_eq!(path.backoff, 8);
+}
+
+/// L5: after a port change gaps below the floor are no evidence, for RTO_MIN.
+#[test]
+fn l5_port_change_floor() {
+    let mut path = open(0, 16);
+    send(&mut path, 4);
+    path.change_port(1000);
+    assert_eq!((path.port, path.previous_port, path.floor.get()), (0xC537, 0xC000, 4));
+    send(&mut path, 4);
+    ack(&mut path, 1010, 0, &[3, 6]);
+    assert_eq!(lost(&path), [4, 5]);
+    assert!(path.floor_active);
+    ack(&mut path, 1000 + RTO_MIN, 0, &[3, 6]);
+    assert!(!path.floor_active);
+    assert_eq!(lost(&path), [0, 1, 2, 4, 5]);
+    for _ in 0..0x4000 {
+        path.change_port(0);
+        assert!(path.port >= 0xC000);
+    }
+}
+
+/// L6: duplicates after a gap mean reordering: the tolerance grows, is applied, and decays.
+#[test]
+fn l6_reordering_guard() {
+    let mut path = open(0, 256);
+    send(&mut path, 200);
+    with(&mut path, 100, 0, &[1], |a| {
+        a.flags.ts_valid = true;
+        a.ts_echo = 90;
+    });
+    assert!(path.l1_since_dup);
+    let dup = |path: &mut Path, now, cum: u32, dup: u16| with(path, now, cum, &[], |a| a.dup_packets = dup);
+    dup(&mut path, 101, 2, 1);
+    assert_eq!((path.reo_tol, path.l1_since_dup), (1, false));
+    dup(&mut path, 102, 2, 2);
+    assert_eq!(path.reo_tol, 1, "no gap since the last duplicate");
+    // One packet of reordering is tolerated now.
+    assert!(ack_keeping(&mut path, 103, 2, &[3], 2).lost_l1.is_empty());
+    assert_eq!(ack_keeping(&mut path, 104, 2, &[3, 5], 2).lost_l1.count(), 1, "2 is below 5 - 1; 4 is not");
+    for (i, want) in [2u8, 4, 8, 16, 32, 64, 64].into_iter().enumerate() {
+        path.l1_since_dup = true;
+        dup(&mut path, 105, 2, 3 + i as u16);
+        assert_eq!(path.reo_tol, want);
+    }
+    let wait = 2 * path.srtt8;
+    dup(&mut path, 104 + wait, 2, 8);
+    assert_eq!(path.reo_tol, 64, "an older count is ignored, and it is not yet time");
+    ack_keeping(&mut path, 105 + wait, 2, &[3, 5], 9);
+    assert_eq!(path.reo_tol, 32);
+}
+
+fn ack_keeping(path: &mut Path, now: Tick, cum: u32, received: &[u32], dup: u16) -> AckOutcome {
+    with(path, now, cum, received, |a| a.dup_packets = dup)
+}
+
+/// RTT of section 6: first sample, smoothing, and samples that are ignored.
+#[test]
+fn rtt_samples() {
+    let mut path = open(0, 16);
+    send(&mut path, 9);
+    let sample = |path: &mut Path, cum, now: u32, echo: u16, service: u16| {
+        with(path, now, cum, &[], |a| {
+            a.flags.ts_valid = true;
+            a.ts_echo = echo;
+            a.service = service;
+        })
+    };
+    sample(&mut path, 1, 0x1_0005, 0xFFF0, 1);
+    assert_eq!((path.srtt8, path.var4), (160, 40), "across the wrap of the stamp: 20 ticks");
+    sample(&mut path, 2, 1000, 964, 0);
+    assert_eq!((path.srtt8, path.var4), (176, 46));
+    sample(&mut path, 3, 1000, 1001, 0);
+    assert_eq!(path.srtt8, 176, "negative: ignored");
+    sample(&mut path, 4, 1000, 1000, 0);
+    assert_eq!(path.srtt8, 176 + 1 - 22, "at least 1");
+}
+
+/// C1: one cut a round trip on a mark; otherwise one packet more per window; loss does not cut.
+#[test]
+fn c1_aimd() {
+    let mut path = open(0, 8);
+    path.srtt8 = 8 * 50;
+    send(&mut path, 100);
+    let mark = |path: &mut Path, now, cum, ce: u16| with(path, now, cum, &[], |a| a.ce_packets = ce);
+    mark(&mut path, 49, 1, 1);
+    assert_eq!(path.win.window, 8, "within a round trip of the last cut (the opening)");
+    assert!(mark(&mut path, 50, 2, 2).window_cut);
+    assert_eq!((path.win.window, path.win.last_cut), (4, 50));
+    mark(&mut path, 99, 3, 3);
+    assert_eq!(path.win.window, 4);
+    mark(&mut path, 100, 7, 2);
+    assert_eq!((path.win.window, path.win.credit), (5, 0), "an older mark count is ignored: 4 acknowledged, window + 1");
+    let out = with(&mut path, 101, 7, &[20], |a| a.ce_packets = 3);
+    assert!(out.lost_l1.count() > 0 && path.win.window == 5, "loss does not cut");
+    for window in [1u16, 2, 256] {
+        path.win.window = window;
+        path.win.credit = 511;
+        Aimd.on_ack(&mut path.win, &mut (), &mrnic_model::congestion::AckSample {
+            now: 0,
+            acked: 256,
+            ce_delta: 0,
+            srtt_ticks: 1,
+        });
+        assert_eq!(path.win.window, (window + 1).min(256));
+    }
+}
+
+/// The second congestion control cuts in proportion to the marked share and never below one packet.
+#[test]
+fn dctcp_like_cuts_less_for_few_marks() {
+    let mut path: TxPath<<DctcpLike as CongestionControl>::Path> = TxPath::open(true, 0xC000, 0, 100, 0);
+    let mut now = 0;
+    let mut round = |path: &mut TxPath<_>, ce_delta| {
+        now += 100;
+        let sample = mrnic_model::congestion::AckSample { now, acked: 100, ce_delta, srtt_ticks: 100 };
+        DctcpLike.on_ack(&mut path.win, &mut path.cc, &sample)
+    };
+    assert!(round(&mut path, 10));
+    assert!(path.win.window > 98);
+    for _ in 0..200 {
+        round(&mut path, 100);
+    }
+    assert!((900..=1024).contains(&path.cc.alpha_1024), "{:?}", path.cc);
+    assert_eq!(path.win.window, 1);
+    DctcpLike.on_timeout(&mut path.win, &mut path.cc, 0);
+    assert_eq!(path.win.window, 1);
+}
+
+fn paths(count: usize, window: u16) -> Vec<Path> {
+    (0..count).map(|_| open(0, window)).collect()
+}
+
+/// C3: the window of the connection is 1.22 x hint x longest RTT of the paths that are UP.
+#[test]
+fn c3_window_of_the_connection() {
+    let mut ps = paths(2, 16);
+    let mut conn = TxConn::open(100_000, 4, 0);
+    assert_eq!(conn.cap_bytes(&ps, 4096), None, "no RTT known");
+    ps[0].rtt_valid = true;
+    ps[0].srtt8 = 8 * 60;
+    ps[1].srtt8 = 8 * 100;
+    assert_eq!(conn.cap_bytes(&ps, 4096), Some((100_000 * 100 * 5) >> 8));
+    ps[1].state = PathState::Suspect;
+    assert_eq!(conn.cap_bytes(&ps, 4096), Some((100_000 * 60 * 5) >> 8));
+    conn.hint = 1;
+    assert_eq!(conn.cap_bytes(&ps, 4096), Some(4096), "at least one packet");
+    conn.hint = 0xFF_FFFE;
+    ps[0].srtt8 = 8 * 0x7FFF;
+    assert_eq!(conn.cap_bytes(&ps, 4096), Some((0xFF_FFFE * 0x7FFF * 5) >> 8), "no product is truncated");
+    conn.hint = RATE_UNLIMITED;
+    assert_eq!(conn.cap_bytes(&ps, 4096), None);
+}
+
+/// C4: the token bucket: 1/125 byte a token, at most four packets saved, 1,023 ticks at most.
+#[test]
+fn c4_pacer() {
+    let mut conn = TxConn::open(100_000, 4, 0);
+    assert_eq!(conn.pace(0, 4096, 4096).unwrap_err().wait_ticks, 1, "no token yet");
+    let left = conn.pace(1, 4096, 4096).unwrap();
+    assert_eq!(left, Some(200_000 - 125 * (4096 + 96)));
+    conn.spend(1, left);
+    let wait = conn.pace(1, 1, 4096).unwrap_err().wait_ticks;
+    assert_eq!(wait, 2, "324,000 tokens are missing, 200,000 a tick");
+    assert!(conn.pace(1 + wait - 1, 1, 4096).is_err());
+    assert!(conn.pace(1 + wait, 1, 4096).is_ok());
+    assert_eq!(conn.pace(1 << 30, 0, 256).unwrap(), Some(125 * 4 * 256 - 125 * 96), "the bucket is full");
+    conn.hint = 1;
+    conn.tokens = 0;
+    assert_eq!(conn.pace(1 + 5000, 0, 4096).unwrap(), Some(2 * 1023 - 125 * 96));
+    conn.hint = RATE_UNLIMITED;
+    assert_eq!(conn.pace(0, 4096, 4096), Ok(None));
+}
+
+/// S1: the first path in order with a lost packet and room; a DOWN home needs a living path.
+#[test]
+fn s1_resend_choice() {
+    let mut ps = paths(4, 4);
+    assert_eq!(choose_resend(&ps, 0, 256), None);
+    for p in [1usize, 3] {
+        send(&mut ps[p], 4);
+        ack(&mut ps[p], 1, 1, &[3]);
+    }
+    let first = |ps: &[Path], rr| choose_resend(ps, rr, 256).map(|r| (r.home, r.via, r.ppsn.get(), r.moved));
+    assert_eq!(first(&ps, 0), Some((1, 1, 1, false)));
+    assert_eq!(first(&ps, 2), Some((3, 3, 1, false)));
+    ps[1].state = PathState::Suspect;
+    assert_eq!(first(&ps, 0), Some((1, 1, 1, false)), "SUSPECT may resend");
+    ps[1].win.window = 1;
+    ps[1].resend(Ppsn::new(1));
+    assert_eq!(first(&ps, 0), Some((3, 3, 1, false)), "no room");
+    ps[1].state = PathState::Down;
+    ps[1].lose_all();
+    assert_eq!(first(&ps, 0), Some((1, 0, 1, true)), "moved to the least loaded path");
+    for p in [0usize, 2, 3] {
+        ps[p].state = PathState::Suspect;
+    }
+    assert_eq!(first(&ps, 0), Some((3, 3, 1, false)), "no path to move to");
+}
+
+/// S3: few packets use few paths; the least pipe / window wins; ties go to the earliest in order.
+#[test]
+fn s3_path_choice() {
+    for (n, k) in [(0, 1), (1, 1), (8, 1), (9, 2), (16, 2), (17, 3), (56, 7), (57, 8), (1 << 23, 8)] {
+        assert_eq!(paths_of_message(n, 8), k);
+        assert_eq!(paths_of_message(n, 1), 1);
+    }
+    let mut ps = paths(4, 4);
+    assert_eq!(choose_path(&ps, 2, 4, 256), Some(2));
+    send(&mut ps[2], 1);
+    assert_eq!(choose_path(&ps, 2, 4, 256), Some(3));
+    ps[2].win.window = 200;
+    send(&mut ps[3], 1);
+    send(&mut ps[0], 1);
+    send(&mut ps[1], 1);
+    assert_eq!(choose_path(&ps, 3, 4, 256), Some(2), "1/200 is less than 1/4");
+    assert_eq!(choose_path(&ps, 3, 1, 256), Some(3), "only the first k");
+    ps[3].state = PathState::Suspect;
+    assert_eq!(choose_path(&ps, 3, 1, 256), Some(2), "unless none of those may send");
+    send(&mut ps[2], 255);
+    ps[2].win.window = 256;
+    assert_eq!(choose_path(&ps, 3, 4, 256), Some(0), "a span of 256 is full");
+    assert_eq!(choose_path(&ps[..1], 0, 1, 64), Some(0));
+}

@@ -1,0 +1,376 @@
+//! Whole transfers over the test fabric: every byte placed exactly once, every work request completed exactly once.
+
+use mrnic_model::*;
+
+use crate::fabric::FabricConfig;
+use crate::pair::{conn_config, seed, write, Pair, Setup, LKEY};
+
+const SIZES: [u32; 9] = [0, 1, 4095, 4096, 4097, 8192, 65_536, 12_345, 1 << 20];
+const LONG: u64 = 20_000_000;
+
+/// Posts one WRITE of each size to the target, unaligned, alternating over two QPs, and checks everything.
+fn all_sizes<P: Profile>(setup: &Setup) -> Pair<P> {
+    let bytes = SIZES.iter().sum::<u32>() as usize + 64;
+    let mut pair = Pair::<P>::new(&Setup { bytes, ..setup.clone() });
+    let mut at = 3;
+    let mut places = vec![];
+    for (i, &len) in SIZES.iter().enumerate() {
+        pair.post(0, i as u32 % 2, write(i as u64, at, at + 5, len));
+        places.push((at, len));
+        at += u64::from(len);
+    }
+    pair.run_until_cqes(0, SIZES.len(), LONG);
+    pair.run(LONG);
+    for (from, len) in places {
+        pair.assert_placed(0, from as usize, from as usize + 5, len as usize);
+    }
+    let mut ids: Vec<u64> = pair.cqes[0].iter().map(|c| c.wr_id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..SIZES.len() as u64).collect::<Vec<_>>(), "one completion each");
+    assert!(pair.cqes[0].iter().all(|c| c.status == Status::Success && c.byte_len == SIZES[c.wr_id as usize]));
+    pair.assert_quiet();
+    pair
+}
+
+fn rough(loss: f64) -> FabricConfig {
+    FabricConfig {
+        loss,
+        burst: 2.0,
+        duplicate: 0.02,
+        reorder: 0.05,
+        reorder_ticks: 40,
+        skew_ticks: 9,
+        ..FabricConfig::default()
+    }
+}
+
+#[test]
+fn sizes_without_faults() {
+    for paths in [1, 2, 4, 8] {
+        for mtu_log2 in [8, 10, 12] {
+            let pair = all_sizes::<OpenMr0>(&Setup { paths, mtu_log2, ..Setup::default() });
+            let c = pair.nic[0].counters();
+            assert_eq!((c.tx_resent, c.tx_nops, c.tx_probes_timeout), (0, 0, 0), "{paths} paths: {c:?}");
+        }
+    }
+}
+
+#[test]
+fn sizes_under_loss_duplication_and_reordering() {
+    let seed = seed(100);
+    for (i, paths) in [1, 2, 4, 8].into_iter().enumerate() {
+        let setup = Setup { paths, seed: seed + i as u64, fabric: rough(0.05), ..Setup::default() };
+        let pair = all_sizes::<OpenMr0>(&setup);
+        assert!(pair.nic[0].counters().tx_resent > 0);
+    }
+}
+
+#[test]
+fn the_second_profile_passes_the_same() {
+    let seed = seed(200);
+    for (i, loss) in [0.0, 0.05, 0.1].into_iter().enumerate() {
+        let setup = Setup { seed: seed + i as u64, fabric: rough(loss), start_ppsn: 0xFF_FFF0, ..Setup::default() };
+        all_sizes::<MrcLike>(&setup);
+    }
+}
+
+#[test]
+fn sequence_numbers_wrap() {
+    let seed = seed(300);
+    for k in [1u32, 2, 63, 100, 255, 256, 257] {
+        let start = (1 << 24) - k;
+        let setup = Setup {
+            paths: 2,
+            start_ppsn: start,
+            start_msn: (1 << 24) - 1 - k % 5,
+            seed: seed + u64::from(k),
+            fabric: rough(0.03),
+            ..Setup::default()
+        };
+        all_sizes::<OpenMr0>(&setup);
+    }
+}
+
+/// The n-th new packet, or the n-th acknowledgment, of a short transfer is dropped, for every n.
+#[test]
+fn every_single_packet_may_be_lost() {
+    for kind in [TransmitKind::New, TransmitKind::Ack] {
+        for n in 0..24 {
+            let mut pair = Pair::<OpenMr0>::new(&Setup { paths: 2, ..Setup::default() });
+            let side = usize::from(kind == TransmitKind::Ack);
+            pair.fabric.drop_rule = Some(Box::new(move |from, k, before| from == side && k == kind && before == n));
+            pair.post(0, 0, write(1, 0, 0, 20 * 4096));
+            pair.run_until_cqes(0, 1, 100_000);
+            pair.run(100_000);
+            pair.assert_placed(0, 0, 0, 20 * 4096);
+            pair.assert_quiet();
+        }
+    }
+}
+
+/// The first copies and the first resends of one packet are lost: nested retries end.
+#[test]
+fn resends_may_be_lost_too() {
+    for n in 0..20 {
+        let mut pair = Pair::<OpenMr0>::new(&Setup { paths: 1, ..Setup::default() });
+        pair.fabric.drop_rule = Some(Box::new(move |_, kind, before| match kind {
+            TransmitKind::New => before == n,
+            TransmitKind::Resend => before < 4,
+            TransmitKind::Probe => before % 2 == 0,
+            _ => false,
+        }));
+        pair.post(0, 0, write(1, 0, 0, 20 * 4096));
+        pair.run(LONG);
+        assert_eq!(pair.cqes[0][0].status, Status::Success);
+        pair.assert_placed(0, 0, 0, 20 * 4096);
+        pair.assert_quiet();
+    }
+}
+
+#[test]
+fn all_acknowledgments_lost_then_healed() {
+    let mut pair = Pair::<OpenMr0>::new(&Setup::default());
+    pair.fabric.drop_rule = Some(Box::new(|_, kind, _| kind == TransmitKind::Ack));
+    pair.post(0, 0, write(1, 0, 0, 300_000));
+    pair.run_for(3_000);
+    assert!(pair.cqes[0].is_empty());
+    pair.fabric.drop_rule = None;
+    pair.run_until_cqes(0, 1, 200_000);
+    pair.run(LONG);
+    pair.assert_placed(0, 0, 0, 300_000);
+    pair.assert_quiet();
+}
+
+/// A plane dies in the middle of a transfer: its packets move, nothing fails; it comes back and is used again (L4, L5).
+#[test]
+fn a_plane_dies_and_comes_back() {
+    for paths in [2, 8] {
+        let bytes = 4 << 20;
+        let mut pair = Pair::<OpenMr0>::new(&Setup { paths, bytes, ..Setup::default() });
+        pair.post(0, 0, write(1, 0, 0, bytes as u32 / 2));
+        pair.run_for(100);
+        pair.fabric.dead[1] = true;
+        pair.run_until_cqes(0, 1, 200_000);
+        let c = *pair.nic[0].counters();
+        assert!(c.tx_moved > 0 && c.path_down == 1 && c.port_changes > 0, "{c:?}");
+        assert_eq!(pair.nic[0].tx_path(0, 1).unwrap().state, PathState::Down);
+        pair.fabric.dead[1] = false;
+        pair.run(LONG);
+        assert_eq!(pair.nic[0].tx_path(0, 1).unwrap().state, PathState::Up);
+        let before = pair.nic[0].tx_path(0, 1).unwrap().next;
+        pair.post(0, 0, write(2, bytes as u64 / 2, bytes as u64 / 2, bytes as u32 / 2));
+        pair.run_until_cqes(0, 2, 200_000);
+        assert_ne!(pair.nic[0].tx_path(0, 1).unwrap().next, before, "the path is used again");
+        pair.run(LONG);
+        pair.assert_placed(0, 0, 0, bytes);
+        pair.assert_quiet();
+    }
+}
+
+/// All paths die: an orderly error, every work request completed exactly once (L4, W3, W4).
+#[test]
+fn all_paths_dead_is_an_orderly_error() {
+    for retry in [0, 2, 7] {
+        let mut pair = Pair::<OpenMr0>::new(&Setup { paths: 4, retry, ..Setup::default() });
+        for i in 0..10 {
+            pair.post(0, i as u32 % 2, write(i, i * 50_000, i * 50_000, 50_000));
+        }
+        pair.run_for(60);
+        pair.fabric.dead = vec![true; 4];
+        pair.run(LONG);
+        let mut ids: Vec<u64> = pair.cqes[0].iter().map(|c| c.wr_id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..10).collect::<Vec<_>>());
+        for qpn in 0..2 {
+            let of_qp: Vec<Status> = pair.cqes[0].iter().filter(|c| c.qpn == qpn).map(|c| c.status).collect();
+            let failed = of_qp.iter().filter(|&&s| s == Status::RetryExcErr).count();
+            assert_eq!(failed, 1, "{of_qp:?}");
+            assert_eq!(of_qp.last(), Some(&Status::WrFlushErr));
+        }
+        pair.post(0, 0, write(99, 0, 0, 1));
+        assert_eq!(pair.cqes[0].last().unwrap().status, Status::WrFlushErr, "later ones are flushed at once");
+    }
+}
+
+/// A QP fails; the other QP of the same connection completes, and the sequence is filled by NOPs (R4, S6).
+#[test]
+fn a_failed_qp_leaves_the_others_alone() {
+    let seed = seed(400);
+    for round in 0..6 {
+        let bytes = 1 << 20;
+        let fabric = rough(if round % 2 == 0 { 0.0 } else { 0.05 });
+        let mut pair = Pair::<OpenMr0>::new(&Setup { bytes, fabric, seed: seed + round, ..Setup::default() });
+        pair.post(0, 1, write(100, 0, 0, 400_000));
+        pair.post(0, 0, Wqe { rkey: 0x7777, ..write(1, 0, 0, 100_000) });
+        pair.post(0, 0, write(2, 0, 500_000, 10));
+        pair.post(0, 1, write(101, 400_000, 400_000, 400_000));
+        pair.run_until_cqes(0, 4, LONG);
+        pair.run(LONG);
+        let status = |id: u64| pair.cqes[0].iter().find(|c| c.wr_id == id).unwrap().status;
+        let got = [status(100), status(101), status(1), status(2)];
+        assert_eq!(got[..2], [Status::Success; 2]);
+        // The refusal that arrives first decides: the bad key itself, or "QP in Error" of a packet behind it.
+        let remote = |s: Status| matches!(s, Status::RemAccessErr | Status::RemOpErr);
+        let flushed = |s: Status| s == Status::WrFlushErr;
+        assert!(remote(got[2]) && flushed(got[3]) || flushed(got[2]) && remote(got[3]), "{got:?}");
+        pair.assert_placed(0, 0, 0, 800_000);
+        assert!(pair.nic[0].counters().tx_nops > 0);
+        pair.assert_quiet();
+        assert!(pair.nic[1].send_queue(0).unwrap().in_error(), "the refusing QP is in Error too");
+        pair.post(1, 0, write(7, 0, 0, 1));
+        assert_eq!(pair.cqes[1][0].status, Status::WrFlushErr);
+    }
+}
+
+/// A QP that the peer does not have: refused with code 4, an orderly error instead of an endless resend (R9).
+#[test]
+fn an_unknown_peer_qp_is_an_orderly_error() {
+    let mut pair = Pair::<OpenMr0>::new(&Setup::default());
+    pair.nic[1].close_qp(0);
+    pair.post(0, 0, write(1, 0, 0, 100_000));
+    pair.post(0, 1, write(2, 0, 0, 100_000));
+    pair.run(LONG);
+    let mut got: Vec<(u64, Status, u8)> = pair.cqes[0].iter().map(|c| (c.wr_id, c.status, c.nak_code)).collect();
+    got.sort_by_key(|c| c.0);
+    assert_eq!(got, [(1, Status::RemInvReqErr, 4), (2, Status::Success, 0)]);
+    pair.assert_placed(0, 0, 0, 100_000);
+    pair.assert_quiet();
+}
+
+/// A QP is closed while its packets are under way and opened again when they are drained: nothing of the old one is left.
+#[test]
+fn a_reopened_qp_starts_anew() {
+    let mut pair = Pair::<OpenMr0>::new(&Setup::default());
+    for round in 0..100u64 {
+        pair.post(0, 0, write(round, 0, 0, 300_000));
+        pair.run_for(round % 17);
+        for side in [1, 0] {
+            pair.nic[side].close_qp(0);
+        }
+        pair.run(LONG);
+        pair.assert_quiet();
+        pair.cqes[0].clear();
+        pair.mem[1].hits.fill(0);
+        let msn = (round as u32 * 0x10_3001) & 0xFF_FFFF;
+        for side in 0..2 {
+            let qp = QpConfig { tx_start_msn: msn, rx_start_msn: msn, ..QpConfig::new(0, 0) };
+            pair.nic[side].open_qp(0, &qp).unwrap();
+        }
+        pair.post(0, 0, write(7, 0, 0, 30_000));
+        pair.run(LONG);
+        let got: Vec<_> = pair.cqes[0].iter().map(|c| (c.wr_id, c.status, c.wqe_index)).collect();
+        assert_eq!(got, [(7, Status::Success, 0)]);
+        pair.assert_placed(0, 0, 0, 30_000);
+    }
+}
+
+/// A connection is opened anew a hundred times in the middle of a transfer: every field starts anew.
+#[test]
+fn a_reopened_connection_starts_anew() {
+    let setup = Setup { paths: 4, ..Setup::default() };
+    let mut pair = Pair::<OpenMr0>::new(&setup);
+    for round in 0..100u32 {
+        pair.post(0, 0, write(1, 0, 0, 500_000));
+        pair.run_for(u64::from(round % 23));
+        let start = round.wrapping_mul(0x9E_3779) & 0xFF_FFFF;
+        for side in 0..2 {
+            pair.nic[side].close_connection(0);
+        }
+        pair.run(LONG);
+        for side in 0..2 {
+            assert_eq!(pair.nic[side].pool_packets(), 0);
+            let setup = Setup { start_ppsn: start, ..setup.clone() };
+            let now = pair.tick();
+            pair.nic[side].open_connection(now, 0, &conn_config(side as u8, &setup)).unwrap();
+            for qpn in 0..2 {
+                pair.nic[side].open_qp(qpn, &QpConfig::new(0, qpn)).unwrap();
+            }
+            assert_eq!(pair.nic[side].tx_path(0, 1).unwrap().fields(), TxPath::<()>::open(true, 0xC001, start, 16, now).fields());
+            assert_eq!(pair.nic[side].rx_path(0, 1).unwrap(), &RxPath::open(1, start));
+        }
+        pair.cqes[0].clear();
+        pair.mem[1].hits.fill(0);
+        pair.post(0, 0, write(2, 0, 0, 30_000));
+        pair.run(LONG);
+        assert_eq!(pair.cqes[0].iter().map(|c| (c.wr_id, c.status)).collect::<Vec<_>>(), [(2, Status::Success)]);
+        pair.assert_placed(0, 0, 0, 30_000);
+    }
+}
+
+/// Host memory that cannot be read fails the message, not the connection.
+#[test]
+fn unreadable_host_memory_fails_the_message() {
+    let mut pair = Pair::<OpenMr0>::new(&Setup::default());
+    let key = KeyConfig { valid: true, key_low: 0x11, base: 0, length: 1 << 40, dma_base: 0, ..KeyConfig::default() };
+    pair.nic[0].register_key(1, &key).unwrap();
+    pair.post(0, 0, Wqe { laddr: 1 << 33, lkey: LKEY, ..write(1, 0, 0, 9000) });
+    pair.run(LONG);
+    assert_eq!(pair.cqes[0][0].status, Status::LocProtErr);
+    pair.assert_quiet();
+}
+
+/// The hint and the pacer on a whole transfer: the receiver's share is kept (R11, C2..C4).
+#[test]
+fn a_receiver_share_is_kept() {
+    let cap = 20_000u32;
+    let bytes = 2 << 20;
+    let nic = NicConfig { epoch_cap_bytes: cap, ..Setup::default().nic };
+    let hint = cap * 125 / 256;
+    let mut pair = Pair::<OpenMr0>::new(&Setup { nic, bytes, hint, ..Setup::default() });
+    pair.post(0, 0, write(1, 0, 0, bytes as u32));
+    let ticks = pair.run_until_cqes(0, 1, LONG);
+    pair.run(LONG);
+    pair.assert_placed(0, 0, 0, bytes);
+    let ideal = bytes as u64 * 128 / u64::from(cap);
+    assert!(ticks > ideal * 85 / 100 && ticks < ideal * 120 / 100, "{ticks} ticks, {ideal} at the share");
+    pair.assert_quiet();
+}
+
+/// Congestion marks of the fabric keep the queues short, with both congestion controls.
+#[test]
+fn marks_bound_the_queues() {
+    let fabric = FabricConfig { drop_ticks: 400, ..FabricConfig::default() };
+    let bytes = 4 << 20;
+    let setup = Setup { paths: 1, bytes, fabric, ..Setup::default() };
+    let mut aimd = Pair::<OpenMr0>::new(&setup);
+    aimd.post(0, 0, write(1, 0, 0, bytes as u32));
+    aimd.run(LONG);
+    assert_eq!(aimd.fabric.lost, 0);
+    let mut dctcp = Pair::<OpenMr0, DctcpLike>::with(&setup);
+    dctcp.post(0, 0, write(1, 0, 0, bytes as u32));
+    dctcp.run(LONG);
+    assert_eq!(dctcp.fabric.lost, 0);
+    dctcp.assert_placed(0, 0, 0, bytes);
+    dctcp.assert_quiet();
+}
+
+/// Both directions at once, many messages, under loss.
+#[test]
+fn both_directions_many_messages() {
+    let seed = seed(500);
+    let bytes = 1 << 20;
+    let mut pair = Pair::<OpenMr0>::new(&Setup { bytes, seed, fabric: rough(0.03), ..Setup::default() });
+    let mut at = [0u64; 2];
+    for i in 0..120u64 {
+        for side in 0..2 {
+            let len = (i * 977) % 8000;
+            pair.post(side, (i % 2) as u32, write(i, at[side], at[side], len as u32));
+            at[side] += len;
+        }
+        pair.run_for(50);
+        while pair.cqes.iter().any(|c| (c.len() as u64) + 30 < i) {
+            pair.step();
+        }
+    }
+    pair.run(LONG);
+    for side in 0..2 {
+        assert_eq!(pair.cqes[side].len(), 120);
+        assert!(pair.cqes[side].iter().all(|c| c.status == Status::Success));
+        for qpn in 0..2 {
+            let ids: Vec<u64> = pair.cqes[side].iter().filter(|c| c.qpn == qpn).map(|c| c.wr_id).collect();
+            assert!(ids.is_sorted(), "completions of a stream come in order");
+        }
+        pair.assert_placed(side, 0, 0, at[side] as usize);
+    }
+    pair.assert_quiet();
+}
