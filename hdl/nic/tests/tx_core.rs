@@ -25,9 +25,9 @@ fn calm_fabric() {
 /// L1, L2, L3, L6, C1, R2: losses, duplicates, marks.
 #[test]
 fn rough_fabric() {
-    let weather = Weather { loss: 0.05, ce: 0.02, reorder_cycles: 150, nonsense: 0.3, ..Weather::calm(2, 200_000) };
+    let weather = Weather { loss: 0.05, ce: 0.02, reorder_cycles: 150, nonsense: 0.3, naks: 0.1, ..Weather::calm(2, 200_000) };
     let t = run("sim", weather, true);
-    assert!(t.lost_l1 > 100 && t.lost_l2 > 10 && t.timers[1] > 5 && t.acks[2] > 5 && t.acks[3] > 5, "{t:?}");
+    assert!(t.lost_l1 > 100 && t.lost_l2 > 10 && t.timers[1] > 5 && t.acks[2] > 5 && t.acks[3] > 5 && t.naks > 100, "{t:?}");
 }
 
 /// L4, L5: paths that stop for a while; connections that are given up.
@@ -52,4 +52,26 @@ fn errors_and_back_pressure() {
     let weather = Weather { loss: 0.1, qp_errors: true, back_pressure: true, ..Weather::calm(5, 200_000) };
     let t = run("sim_min", weather, true);
     assert!(t.skips > 0 && t.nops > 0 && t.resends > 100, "{t:?}");
+}
+
+/// A seeded fault must be noticed: the run with it fails, and says where.
+fn is_noticed(fault: u64, why: &str, weather: Weather) {
+    let work = move || {
+        let mut bench = Bench::new(&build("sim_faults").unwrap(), Weather { fault, ..weather });
+        bench.run(false);
+    };
+    let outcome = std::thread::Builder::new().stack_size(64 << 20).spawn(work).unwrap().join();
+    let panic = outcome.expect_err("the fault was not noticed");
+    let text = panic.downcast_ref::<String>().expect("a message");
+    assert!(text.contains(why), "fault {fault} was noticed by something else: {text}");
+}
+
+#[test]
+fn seeded_faults_are_noticed() {
+    let rough = Weather { loss: 0.05, ce: 0.1, reorder_cycles: 150, ..Weather::calm(7, 200_000) };
+    is_noticed(1, "new packet", Weather::calm(7, 100_000));
+    is_noticed(3, "lost_l2", Weather { ce: 0.0, ..rough });
+    is_noticed(4, "via", rough);
+    is_noticed(5, "window", rough);
+    is_noticed(7, "new packet", Weather { hints: true, ..Weather::calm(7, 100_000) });
 }

@@ -10,7 +10,7 @@ use mrnic_model::tx::timer;
 use mrnic_nic::config::BuildConfig;
 use mrnic_nic::tx::core::TxCore;
 use mrnic_verilated::{build, Dut, ModelSpec, Port};
-use mrnic_wire::{Ack, AckFlags, SackVector};
+use mrnic_wire::{Ack, AckFlags, Mak, MakCode, Msn, Ppsn, SackVector};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use reference::{AckFrame, Conn, Message, Record};
@@ -28,6 +28,8 @@ pub struct Weather {
     /// Chance per 1,000 cycles that a path stops for a while.
     pub outages: f64,
     pub qp_errors: bool,
+    /// Chance that an acknowledgment refuses something.
+    pub naks: f64,
     /// Random rate hints instead of none.
     pub hints: bool,
     pub back_pressure: bool,
@@ -46,6 +48,7 @@ impl Weather {
             nonsense: 0.0,
             outages: 0.0,
             qp_errors: false,
+            naks: 0.0,
             hints: false,
             back_pressure: false,
             fault: 0,
@@ -126,6 +129,14 @@ pub struct Bench {
     lossy: HashMap<usize, u64>,
     due_since: HashMap<(usize, usize), u64>,
     pub tally: Tally,
+}
+
+fn code_number(code: MakCode) -> u64 {
+    match code {
+        MakCode::Bounds => 3,
+        MakCode::BadQp => 4,
+        _ => 0,
+    }
 }
 
 fn port_names(prefix: &str, ports: &HashMap<String, Port>) -> Vec<String> {
@@ -264,7 +275,7 @@ impl Bench {
         if !drain {
             return;
         }
-        self.weather = Weather { loss: 0.0, ce: 0.0, nonsense: 0.0, outages: 0.0, back_pressure: false, qp_errors: false, ..self.weather };
+        self.weather = Weather { loss: 0.0, ce: 0.0, nonsense: 0.0, outages: 0.0, back_pressure: false, qp_errors: false, naks: 0.0, ..self.weather };
         self.dead.clear();
         let limit = self.cycle + 2_000_000;
         while !self.is_idle() {
@@ -421,6 +432,9 @@ impl Bench {
             ("ack_dup", a.dup_packets.into()),
             ("ack_flags", flags),
             ("ack_rate", a.rate.into()),
+            ("ack_mak_qp", a.mak.qp.into()),
+            ("ack_mak_code", code_number(a.mak.code)),
+            ("ack_mak_msn", a.mak.msn.get().into()),
         ] {
             self.set(name, value);
         }
@@ -493,7 +507,13 @@ impl Bench {
         for ppsn in &r.above {
             vector.set(ppsn.wrapping_sub(r.cum + 1) & 0xFF_FFFF);
         }
-        let flags = AckFlags { probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
+        let nak = self.rng.random_bool(self.weather.naks);
+        let mak = match self.rng.random_bool(0.5) {
+            // code 4 names a packet: outstanding, acknowledged or never sent
+            true => Mak { qp: r.cum.wrapping_add(self.rng.random_range(0..8)).wrapping_sub(2) & 0xFF_FFFF, code: MakCode::BadQp, msn: Msn::new(5) },
+            false => Mak { qp: self.rng.random_range(0..16), code: MakCode::Bounds, msn: Msn::new(self.rng.random_range(0..100)) },
+        };
+        let flags = AckFlags { nak, probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
         let rate = if self.weather.hints { self.rng.random_range(50..200_000) } else { 0xFF_FFFF };
         let ack = Ack {
             ts_echo: if p.probe { p.ts } else { r.last_ts },
@@ -502,6 +522,7 @@ impl Bench {
             dup_packets: r.dup,
             flags,
             rate,
+            mak,
             vector,
             ..Ack::default()
         };
@@ -545,6 +566,7 @@ impl Bench {
             }
             let clocks = self.since("ack");
             if matches!(verdict, Ok(AckVerdict::Applied)) {
+                self.expect_nak(&frame);
                 self.tally.ack_clocks = self.tally.ack_clocks.min(clocks);
             }
             self.judge("ack", verdict.map(|_| ()));
@@ -577,6 +599,20 @@ impl Bench {
                 self.tally.grant_clocks = self.tally.grant_clocks.min(clocks);
             }
             self.judge("grant", verdict);
+        }
+    }
+
+    /// Section 6, "nak".
+    fn expect_nak(&mut self, frame: &AckFrame) {
+        let (mak, conn) = (&frame.ack.mak, &self.conns[frame.conn]);
+        if !frame.ack.flags.nak {
+            return;
+        }
+        if mak.code != MakCode::BadQp {
+            self.expected_naks.push_back((mak.qp.into(), code_number(mak.code), mak.msn.get().into()));
+        } else if conn.paths[frame.home].is_unacked(Ppsn::new(mak.qp)) {
+            let entry = conn.entries[&(frame.home, mak.qp)];
+            self.expected_naks.push_back((entry.qp, 4, entry.msn));
         }
     }
 
