@@ -712,7 +712,7 @@ fn simulation_equals_verilog() {
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data
     })
     .top("rx_core")
-    .cycles(6000)
+    .cycles(2500)
     .seed(7)
     .reset_chance(0.0002)
     .sink("place_ready")

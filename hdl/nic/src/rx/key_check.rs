@@ -1,7 +1,7 @@
 //! key_check: the key part of R3: index, validity, low byte, protection domain, right, bounds; and the bus address of the packet.
 //! In: `start` with rkey, va, bytes; `pd` of the QP two clocks later; rows written by cfg table 4. Out: `code` and `addr`, valid from the
 //! fourth clock after `start` until the next one. Guarantees: no address arithmetic wraps; one 64-bit operation a clock.
-use super::filled::filled;
+use crate::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;

@@ -1,7 +1,7 @@
 //! message_tracker: which messages of a stream are complete (R7) and whether a packet fits its message (R3, code 7).
 //! In: `start` with QP, MSN, payload and message length; `take` if the packet is placed. Out: `fits`, and `exp` after it.
 //! Guarantees: bytes of a message never exceed the length its packets state; exp passes only complete messages, each once.
-use super::filled::filled;
+use crate::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;

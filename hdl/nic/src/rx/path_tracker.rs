@@ -1,7 +1,7 @@
 //! path_tracker: which packets of a path have arrived (R2 class, R5 bit set and cumulative advance, R9 vector).
 //! In: `start` with a path row and a PPSN, then `take` for an accepted packet, `gather` for the vector. Out: class, cum, high, SAV.
 //! Guarantees: a PPSN sets its bit once; cum passes only received PPSNs; bits at and below cum are zero; logic on 64 bits a clock.
-use super::filled::filled;
+use crate::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::{FirstOne64, Ram};

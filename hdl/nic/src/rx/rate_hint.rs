@@ -1,7 +1,7 @@
 //! rate_hint: the receiver's fair share of its inbound bandwidth (R11).
 //! In: `add` (placed payload of a connection), `swap` and `publish` (the two steps of an epoch). Out: rate of the connection read.
 //! Guarantees: the bytes of an epoch and the limits in force are in separate banks, so a step sees one epoch and never parts of two.
-use super::filled::filled;
+use crate::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;

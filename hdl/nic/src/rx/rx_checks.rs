@@ -1,7 +1,7 @@
 //! rx_checks: checks 1 to 10 of docs/wire.md on the headers of a whole frame, then "unsupported" and "oversize"; a pipeline of four clocks.
 //! In: `valid` with the fields, the form and the bytes received. Out: `record_valid` four clocks later with the first failed check.
 //! Guarantees: the order of the checks; only WRITE without immediate, NOP, ACK and PROBE pass.
-use super::filled::filled;
+use crate::filled::filled;
 use super::rx_fields::RxChecked;
 use super::rx_layout::{constant, header_bytes, layout, opcode_header_bytes, opcode_value, FORMS};
 use super::rx_rows::{RxAckHeader, RxHeader};

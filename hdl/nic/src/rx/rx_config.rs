@@ -1,7 +1,7 @@
 //! rx_config: applies table writes (CONN, PATH, QP, KEY) to the receive side, as one step of rx_core.
 //! In: the csr broadcast, `go` when rx_core stands still. Out: write strobes for the tables, `active` until the last one is done.
 //! Guarantees: an index out of range writes nothing; writing CONN clears all eight path rows to their start PPSNs, opening or closing.
-use super::filled::filled;
+use crate::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;

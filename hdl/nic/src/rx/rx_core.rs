@@ -1,7 +1,7 @@
 //! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, EPOCH SWAP, EPOCH PUBLISH, CFG.
 //! In: `hdr` records of good frames, table writes, registers. Out: `place`, `ackdesc`, `ack`, `rxerr`, commit records.
 //! Guarantees: every output has room before a step begins; 7 clocks a packet, 12 with acknowledgment (more where a hole is filled).
-use super::filled::filled;
+use crate::filled::filled;
 use super::key_check::KeyCheck;
 use super::message_tracker::MessageTracker;
 use super::path_tracker::PathTracker;
@@ -550,10 +550,8 @@ impl Logic for RxCore {
                     } else if self.touches_key.q.val() {
                         self.code.d.next = bit_cast::<3, 2>(self.key.code.val());
                     }
-                    if self.fault.val() == 6 {
-                        if self.duplicate.q.val() {
-                            self.code.d.next = bit_cast::<3, 2>(self.key.code.val());
-                        }
+                    if (self.fault.val() == 6) & self.duplicate.q.val() {
+                        self.code.d.next = bit_cast::<3, 2>(self.key.code.val());
                     }
                 }
                 self.addr.d.next = self.key.addr.val();

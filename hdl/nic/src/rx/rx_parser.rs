@@ -2,7 +2,7 @@
 //! In: `mac_rx_*`. Out: `hdr` records in frame order, `pl` with one packet for each record with payload, `commit_drop`.
 //! Guarantees: a frame is judged as a whole; the payload of a bad one never leaves the buffer; one beat a clock, no idle ones;
 //! a frame is only let in when its record has room, and no frame needs more buffer than there is.
-use super::filled::filled;
+use crate::filled::filled;
 use super::rx_checks::{RxChecks, RxRecord};
 use super::rx_fields::RxFields;
 use super::rx_layout::{constant, crc_initial, crc_residue, field, header_bytes, opcode_header_bytes, opcode_value, FORMS};

@@ -1,7 +1,7 @@
 //! rx_timers: finds paths whose held acknowledgment is due (R8, the timer).
 //! In: `write` with a path row, whether packets are unacknowledged and since when. Out: `due` with a row, until `taken`.
 //! Guarantees: every armed row is looked at once a round; a row is only offered, the taker checks it again.
-use super::filled::filled;
+use crate::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
