@@ -1,7 +1,12 @@
-//! completion: simulation = Verilog.
+//! completion: simulation = Verilog; rules W2 to W4 against a plain list of messages.
+mod tx_support;
 use mrnic_difftest::difftest;
-use mrnic_nic::config::build;
+use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::host::completion::Completion;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::collections::VecDeque;
+use tx_support::Bench;
 
 #[test]
 fn simulation_equals_verilog() {
@@ -56,4 +61,512 @@ fn simulation_equals_verilog() {
         }
     })
     .run();
+}
+
+#[derive(Clone, Debug)]
+struct Msg {
+    msn: u32,
+    remaining: u32,
+    status: u8,
+    signaled: bool,
+    opcode: u8,
+    wqe_index: u16,
+    length: u32,
+    wr_id: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fail {
+    Spent,
+    Message(u32),
+    FirstNotDone,
+}
+
+/// W2 to W4 for one queue pair, in plain words.
+#[derive(Clone, Debug)]
+struct Stream {
+    messages: VecDeque<Msg>,
+    tail: u32,
+    cq_count: u32,
+    error: Option<(Fail, u8, u8)>,
+}
+
+const CQ_LOG2: u32 = 4;
+
+impl Stream {
+    fn new(msn: u32) -> Stream {
+        Stream { messages: VecDeque::new(), tail: msn, cq_count: 0, error: None }
+    }
+
+    fn fail(&mut self, fail: Fail, status: u8, code: u8) {
+        if let Fail::Message(msn) = fail {
+            if !self.messages.iter().any(|m| m.msn == msn) {
+                return;
+            }
+        }
+        if self.error.is_none() {
+            self.error = Some((fail, status, code));
+        }
+    }
+
+    fn retire(&mut self, msn: u32) {
+        if let Some(m) = self.messages.iter_mut().find(|m| m.msn == msn) {
+            m.remaining = m.remaining.saturating_sub(1);
+        }
+    }
+
+    /// Completes what can be: the CQEs, and how many messages left.
+    fn run(&mut self, qp: u32, cqes: &mut VecDeque<(u64, [u32; 8])>, released: &mut VecDeque<u32>) {
+        while let Some(m) = self.messages.front().cloned() {
+            let done = m.remaining == 0;
+            let (status, code) = match self.error {
+                None if !done => return,
+                None => (m.status, 0),
+                Some((Fail::Spent, ..)) => (5, 0),
+                Some((fail, status, code)) if fail == Fail::Message(m.msn) || (fail == Fail::FirstNotDone && !done) => {
+                    self.error = Some((Fail::Spent, 0, 0));
+                    (status, code)
+                }
+                Some(_) if done => (m.status, 0),
+                Some(_) => (5, 0),
+            };
+            if self.error.is_none() && m.status != 0 {
+                self.error = Some((Fail::Spent, 0, 0));
+            }
+            self.messages.pop_front();
+            released.push_back(qp);
+            if status != 0 || m.signaled {
+                let phase = 1 ^ (self.cq_count >> CQ_LOG2 & 1);
+                let at = cq_base(qp) + 32 * u64::from(self.cq_count % (1 << CQ_LOG2));
+                let words = [
+                    u32::from(status) | u32::from(m.opcode) << 8 | phase << 16,
+                    qp,
+                    m.wr_id as u32,
+                    (m.wr_id >> 32) as u32,
+                    if status == 0 { m.length } else { 0 },
+                    m.wqe_index.into(),
+                    code.into(),
+                    m.msn,
+                ];
+                cqes.push_back((at, words));
+                self.cq_count += 1;
+            }
+        }
+    }
+}
+
+fn status_of_nak(code: u8) -> u8 {
+    match code {
+        1..=3 => 10,
+        6 => 11,
+        _ => 9,
+    }
+}
+
+fn cq_base(qp: u32) -> u64 {
+    0x1234_5678_0000 + 0x1000 * u64::from(qp)
+}
+
+/// An event that waits on its port until it is taken.
+#[derive(Clone, Debug)]
+enum Event {
+    Message(u32, Msg),
+    Retired(u32, u32),
+    Nak(u32, u8, u32),
+    ConnError(u32),
+    Refused(u32),
+}
+
+const PORTS: [&str; 5] = ["cmsg", "ret", "nak", "cerr", "rxerr"];
+
+struct World {
+    bench: Bench,
+    rng: StdRng,
+    width: usize,
+    m: usize,
+    streams: Vec<Stream>,
+    /// Messages given and not released.
+    outstanding: Vec<usize>,
+    waiting: [Option<Event>; 5],
+    /// Expected on the commit port, the descriptor port and the data port.
+    records: VecDeque<(u64, [u32; 8])>,
+    descs: VecDeque<(u64, [u32; 8])>,
+    datas: VecDeque<(u64, [u32; 8])>,
+    released: VecDeque<u32>,
+    beat: usize,
+    completed: usize,
+    slow: f64,
+}
+
+impl World {
+    fn new<const W: usize>(config: BuildConfig, seed: u64) -> World {
+        let mut bench = Bench::new(&Completion::<W>::new(&config), &format!("completion_{W}"));
+        bench.until("init_done", 20_000);
+        let mut world = World {
+            bench,
+            rng: StdRng::seed_from_u64(seed),
+            width: W,
+            m: config.msgs_per_stream,
+            streams: vec![],
+            outstanding: vec![0; config.qps],
+            waiting: [const { None }; 5],
+            records: VecDeque::new(),
+            descs: VecDeque::new(),
+            datas: VecDeque::new(),
+            released: VecDeque::new(),
+            beat: 0,
+            completed: 0,
+            slow: 0.0,
+        };
+        world.open(0xff_fff0);
+        world
+    }
+
+    /// (Re)opens every queue pair: a stream starts afresh. QP q belongs to connection q mod 4.
+    fn open(&mut self, msn: u32) {
+        let qps = self.outstanding.len();
+        self.streams = vec![Stream::new(msn); qps];
+        for qp in 0..qps as u32 {
+            let base = cq_base(qp);
+            let mut data = [0; 16];
+            data[0] = 1 | (qp % 4) << 16;
+            data[4] = CQ_LOG2 << 4;
+            (data[5], data[6]) = (base as u32, (base >> 32) as u32);
+            data[8] = msn;
+            self.bench.set("cfg_table", 3);
+            self.bench.set("cfg_index", qp.into());
+            self.bench.set_words("cfg_data", &data);
+            self.bench.set("cfg_valid", 1);
+            self.bench.clock();
+            self.bench.set("cfg_valid", 0);
+            for _ in 0..40 {
+                if !self.bench.high("cfg_busy") {
+                    break;
+                }
+                self.bench.clock();
+            }
+            assert!(!self.bench.high("cfg_busy"));
+        }
+        self.check_error_bits();
+    }
+
+    fn check_error_bits(&mut self) {
+        for qp in 0..self.streams.len() {
+            for port in ["tx", "rx", "host"] {
+                self.bench.set(&format!("qperr_{port}_addr"), qp as u64);
+            }
+            self.bench.clock();
+            for port in ["tx", "rx", "host"] {
+                assert_eq!(self.bench.high(&format!("qperr_{port}_data")), self.streams[qp].error.is_some(), "qp {qp} at {port}");
+            }
+        }
+    }
+
+    /// Offers an event if its port is free.
+    fn offer(&mut self, event: Event) -> bool {
+        let (port, fields): (usize, Vec<(&str, u64)>) = match &event {
+            Event::Message(qp, m) => (
+                0,
+                vec![
+                    ("qp", (*qp).into()),
+                    ("msn", m.msn.into()),
+                    ("npkts", if m.status == 0 { m.remaining.into() } else { 7 }),
+                    ("length", m.length.into()),
+                    ("wqe_index", m.wqe_index.into()),
+                    ("wr_id", m.wr_id),
+                    ("signaled", m.signaled.into()),
+                    ("opcode", m.opcode.into()),
+                    ("status", m.status.into()),
+                ],
+            ),
+            Event::Retired(qp, msn) => (1, vec![("qp", (*qp).into()), ("msn", (*msn).into()), ("bytes", 64)]),
+            Event::Nak(qp, code, msn) => (2, vec![("qp", (*qp).into()), ("code", (*code).into()), ("msn", (*msn).into())]),
+            Event::ConnError(conn) => (3, vec![("conn", (*conn).into())]),
+            Event::Refused(qp) => (4, vec![("qp", (*qp).into())]),
+        };
+        if self.waiting[port].is_some() {
+            return false;
+        }
+        for (name, value) in fields {
+            self.bench.set(&format!("{}_{name}", PORTS[port]), value);
+        }
+        self.bench.set(&format!("{}_valid", PORTS[port]), 1);
+        self.waiting[port] = Some(event);
+        true
+    }
+
+    fn message(&mut self, qp: u32, npkts: u32, status: u8, signaled: bool) -> bool {
+        if self.waiting[0].is_some() || self.outstanding[qp as usize] >= self.m {
+            return false;
+        }
+        let stream = &mut self.streams[qp as usize];
+        let msg = Msg {
+            msn: stream.tail,
+            remaining: if status == 0 { npkts } else { 0 },
+            status,
+            signaled,
+            opcode: if status == 2 { 9 } else { 0 },
+            wqe_index: self.rng.random(),
+            length: self.rng.random(),
+            wr_id: self.rng.random(),
+        };
+        stream.tail = (stream.tail + 1) & 0xff_ffff;
+        self.outstanding[qp as usize] += 1;
+        self.offer(Event::Message(qp, msg))
+    }
+
+    /// The reference takes an event.
+    fn apply(&mut self, event: Event) {
+        let mut touched = vec![];
+        match event {
+            Event::Message(qp, msg) => {
+                self.streams[qp as usize].messages.push_back(msg);
+                touched.push(qp);
+            }
+            Event::Retired(qp, msn) => {
+                self.streams[qp as usize].retire(msn);
+                touched.push(qp);
+            }
+            Event::Nak(qp, code, msn) => {
+                self.streams[qp as usize].fail(Fail::Message(msn), status_of_nak(code), code);
+                touched.push(qp);
+            }
+            Event::Refused(qp) => {
+                self.streams[qp as usize].fail(Fail::FirstNotDone, 5, 0);
+                touched.push(qp);
+            }
+            Event::ConnError(conn) => {
+                for qp in (0..self.streams.len() as u32).filter(|q| q % 4 == conn) {
+                    self.streams[qp as usize].fail(Fail::FirstNotDone, 12, 0);
+                    touched.push(qp);
+                }
+            }
+        }
+        let mut cqes = VecDeque::new();
+        for qp in touched {
+            self.streams[qp as usize].run(qp, &mut cqes, &mut self.released);
+        }
+        self.records.extend(&cqes);
+        self.descs.extend(&cqes);
+        self.datas.extend(&cqes);
+    }
+
+    fn step(&mut self) {
+        for name in ["cw_desc_ready", "cw_ready", "rel_qp_ready", "quiet"] {
+            let ready = !self.rng.random_bool(self.slow);
+            self.bench.set(name, ready.into());
+        }
+        let mut taken = None;
+        for port in 0..PORTS.len() {
+            if self.waiting[port].is_some() && self.bench.high(&format!("{}_ready", PORTS[port])) {
+                assert!(taken.is_none(), "two events in one clock");
+                taken = Some(port);
+            }
+        }
+        if self.bench.high("commit_cqe_valid") {
+            let (_, words) = self.records.pop_front().expect("a CQE too many");
+            assert_eq!(self.bench.words("commit_cqe_data"), words);
+            assert_eq!((self.bench.get("commit_cqe_qp"), self.bench.get("commit_cqe_msn")), (words[1].into(), words[7].into()));
+        }
+        if self.bench.high("cw_desc_valid") && self.bench.dut_input("cw_desc_ready") {
+            let (at, _) = self.descs.pop_front().expect("a descriptor too many");
+            assert_eq!((self.bench.get("cw_desc_addr"), self.bench.get("cw_desc_len")), (at, 32));
+        }
+        if self.bench.high("cw_valid") && self.bench.dut_input("cw_ready") {
+            let (_, words) = *self.datas.front().expect("data too many");
+            let n = (self.width / 32).min(8);
+            assert_eq!(&self.bench.words("cw_data")[..n], &words[self.beat * n..(self.beat + 1) * n]);
+            self.beat += 1;
+            assert_eq!(self.bench.high("cw_last"), self.beat * n == 8);
+            if self.beat * n == 8 {
+                self.beat = 0;
+                self.datas.pop_front();
+            }
+        }
+        if self.bench.high("rel_qp_valid") && self.bench.dut_input("rel_qp_ready") {
+            let qp = self.released.pop_front().expect("a release too many");
+            assert_eq!(self.bench.get("rel_qp"), u64::from(qp));
+            self.outstanding[qp as usize] -= 1;
+            self.completed += 1;
+        }
+        if let Some(port) = taken {
+            let event = self.waiting[port].take().unwrap();
+            self.bench.clock();
+            if let Event::Retired(qp, msn) = event {
+                assert!(self.bench.high("commit_ret_valid"), "the record of a retired packet");
+                let record = (self.bench.get("commit_ret_qp"), self.bench.get("commit_ret_msn"), self.bench.get("commit_ret_bytes"));
+                assert_eq!(record, (qp.into(), msn.into(), 64));
+            }
+            self.bench.set(&format!("{}_valid", PORTS[port]), 0);
+            self.apply(event);
+        } else {
+            self.bench.clock();
+        }
+    }
+
+    /// Until nothing is left to come.
+    fn settle(&mut self) {
+        for _ in 0..600 {
+            self.step();
+        }
+        assert!(self.waiting.iter().all(|w| w.is_none()), "not taken: {:?}", self.waiting);
+        assert!(self.records.is_empty() && self.descs.is_empty() && self.datas.is_empty(), "CQEs missing: {:?}", self.records);
+        assert!(self.released.is_empty());
+        self.check_error_bits();
+    }
+
+    /// The message of a QP whose packet is retired next, if any.
+    fn due(&mut self, qp: u32) -> Option<u32> {
+        let all: Vec<u32> = self.streams[qp as usize].messages.iter().filter(|m| m.remaining > 0).map(|m| m.msn).collect();
+        (!all.is_empty()).then(|| all[self.rng.random_range(0..all.len())])
+    }
+}
+
+fn random_run<const W: usize>(name: &str, seed: u64) {
+    let mut w = World::new::<W>(build(name).unwrap(), seed);
+    let qps = w.streams.len() as u32;
+    let mut errors = 0;
+    for generation in 0..6 {
+        w.slow = [0.0, 0.3, 0.7][generation % 3];
+        for _ in 0..1500 {
+            let qp = w.rng.random_range(0..qps);
+            if w.rng.random_bool(0.2) {
+                let (npkts, signaled) = (w.rng.random_range(1..5), w.rng.random_bool(0.7));
+                let refused = w.rng.random_bool(0.01);
+                let status = if refused { [1, 2, 4, 5][w.rng.random_range(0..4)] } else { 0 };
+                w.message(qp, npkts, status, signaled);
+            }
+            if w.rng.random_bool(0.5) {
+                if let Some(msn) = w.due(qp) {
+                    w.offer(Event::Retired(qp, msn));
+                }
+            }
+            if w.rng.random_bool(0.01) {
+                // a packet of a message that is gone
+                let msn = w.streams[qp as usize].tail.wrapping_sub(w.m as u32 + 1) & 0xff_ffff;
+                w.offer(Event::Retired(qp, msn));
+            }
+            if w.rng.random_bool(0.004) {
+                let msn = w.streams[qp as usize].tail.wrapping_sub(w.rng.random_range(0..8)) & 0xff_ffff;
+                let code = w.rng.random_range(1..8);
+                // not a nak of a message whose packets are all retired: that cannot be
+                let done = w.streams[qp as usize].messages.iter().any(|m| m.msn == msn && m.remaining == 0);
+                let waits = matches!(&w.waiting[1], Some(Event::Retired(q, m)) if *q == qp && *m == msn);
+                errors += usize::from(!done && !waits && w.offer(Event::Nak(qp, code, msn)));
+            }
+            if w.rng.random_bool(0.001) {
+                errors += usize::from(w.offer(Event::ConnError(qp % 4)));
+            }
+            if w.rng.random_bool(0.002) {
+                errors += usize::from(w.offer(Event::Refused(qp)));
+            }
+            w.step();
+        }
+        // every message ends: what is not retired yet is retired, then queue pairs start afresh
+        while w.waiting.iter().any(|e| e.is_some()) {
+            w.step();
+        }
+        for qp in 0..qps {
+            while let Some(msn) = w.due(qp) {
+                w.offer(Event::Retired(qp, msn));
+                w.step();
+            }
+        }
+        w.settle();
+        assert!(w.streams.iter().all(|s| s.messages.is_empty()), "W4: messages without end");
+        let msn = w.rng.random_range(0..1 << 24);
+        w.open(msn);
+    }
+    assert!(w.completed > 300 && errors > 15, "{} messages, {errors} errors", w.completed);
+}
+
+#[test]
+fn w2_w3_w4_64() {
+    random_run::<64>("ecp5", 1);
+}
+
+#[test]
+fn w2_w3_w4_128() {
+    random_run::<128>("sim", 2);
+    random_run::<128>("sim_min", 3);
+}
+
+#[test]
+fn w2_w3_w4_512() {
+    random_run::<512>("bench512", 4);
+}
+
+/// The failing message gets its status when it is the oldest: done ones before it succeed, all others are flushed.
+#[test]
+fn w3_a_nak_in_the_middle() {
+    let mut w = World::new::<128>(build("sim").unwrap(), 5);
+    for _ in 0..5 {
+        while !w.message(0, 1, 0, true) {
+            w.step();
+        }
+        w.step();
+    }
+    w.settle();
+    w.offer(Event::Retired(0, 0xff_fff1));
+    w.settle();
+    w.offer(Event::Nak(0, 3, 0xff_fff3));
+    let mut statuses = vec![];
+    for _ in 0..200 {
+        if w.bench.high("commit_cqe_valid") {
+            let cqe = w.bench.words("commit_cqe_data");
+            statuses.push((cqe[7], cqe[0] & 0xff, cqe[6]));
+        }
+        w.step();
+    }
+    assert_eq!(statuses, [(0xff_fff0, 5, 0), (0xff_fff1, 0, 0), (0xff_fff2, 5, 0), (0xff_fff3, 10, 3), (0xff_fff4, 5, 0)]);
+}
+
+/// 64-byte messages: at most 8 clocks each.
+#[test]
+fn at_most_eight_clocks_a_message() {
+    let mut w = World::new::<512>(build("bench512").unwrap(), 6);
+    let mut clocks = 0;
+    let mut qp = 0;
+    while w.completed < 400 {
+        if w.message(qp, 1, 0, true) {
+            qp = (qp + 1) % 16;
+        }
+        let oldest = (0..16).map(|i| (qp + i) % 16).find(|&q| !w.streams[q as usize].messages.is_empty());
+        if let Some(q) = oldest {
+            let msn = w.streams[q as usize].messages[0].msn;
+            w.offer(Event::Retired(q, msn));
+        }
+        let before = w.bench.clocks();
+        w.step();
+        clocks += w.bench.clocks() - before;
+        assert!(clocks < 10_000);
+    }
+    assert!(clocks <= 8 * 400, "{clocks} clocks for 400 messages");
+}
+
+/// Fault 8: the CQE comes one packet too early.
+#[test]
+fn fault_8_is_visible() {
+    for fault in [0, 8] {
+        let mut w = World::new::<128>(build("sim").unwrap(), 7);
+        w.bench.set("fault", fault);
+        for name in ["cw_desc_ready", "cw_ready", "rel_qp_ready", "quiet"] {
+            w.bench.set(name, 1);
+        }
+        w.message(0, 3, 0, true);
+        w.step();
+        w.bench.set("ret_msn", 0xff_fff0);
+        let mut early = false;
+        for n in 0..2 {
+            w.bench.set("ret_valid", 1);
+            w.bench.until("ret_ready", 10);
+            w.bench.clock();
+            w.bench.set("ret_valid", 0);
+            for _ in 0..10 {
+                early |= w.bench.high("commit_cqe_valid");
+                w.bench.clock();
+            }
+            assert_eq!(early, fault == 8 && n == 1);
+        }
+    }
 }

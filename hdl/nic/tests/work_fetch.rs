@@ -71,7 +71,7 @@ const MTU_LOG2: [u32; 4] = [8, 10, 12, 9];
 /// base, length, bus address, PD of the keys with index 0 to 3; their low byte is 0x50 + index.
 const KEYS: [(u64, u64, u64, u32); 4] = [
     (0x1_0000_0000, 0x10000, 0x7_0000_0000, 5),
-    (0xffff_ffff_ffff_0000, 0xffff, 0x100, 5),
+    (0xffff_ffff_ffff_0000, 1 << 20, 0x100, 5),
     (0x2000, 1 << 33, 0x9_0000_0000, 5),
     (0x5000, 0x1000, 0x5000, 6),
 ];
@@ -157,14 +157,14 @@ impl Host {
                 0 => base.wrapping_sub(1),
                 1 => base.wrapping_add(size).wrapping_sub(u64::from(length)),
                 2 => base.wrapping_add(size).wrapping_sub(u64::from(length)).wrapping_add(1),
-                3 => u64::MAX,
+                3 => u64::MAX.wrapping_sub(length.into()).wrapping_add(self.rng.random_range(0..3)),
                 _ => base.wrapping_add(self.rng.random_range(0..0x8000)),
             }
         };
         (w[2], w[3]) = (at as u32, (at >> 32) as u32);
         w[7] = length;
         if !good {
-            match self.rng.random_range(0..20) {
+            match self.rng.random_range(0..8) {
                 0 => w[0] |= 1 << self.rng.random_range(0..8),
                 1 => w[1] ^= 1 << self.rng.random_range(0..32),
                 _ => {}
@@ -319,6 +319,9 @@ impl Host {
             self.step(Some(qp), 0.0, 1.0);
         }
         for _ in 0..30_000 {
+            if self.posted.iter().all(|p| p.is_empty()) {
+                break;
+            }
             self.step(None, 0.1, 0.9);
         }
         assert!(self.posted.iter().all(|p| p.is_empty()), "WQEs left: {:?}", self.posted.iter().map(|p| p.len()).collect::<Vec<_>>());
@@ -328,7 +331,7 @@ impl Host {
 fn random_run<const W: usize>(build_name: &str, seed: u64) {
     let mut host = Host::new::<W>(build(build_name).unwrap(), 20, seed);
     let mut statuses = [0; 8];
-    for round in 0..12_000u32 {
+    for round in 0..6_000u32 {
         let mut bell = None;
         if round % 7 == 0 {
             let qp = host.rng.random_range(0..host.config.qps);
@@ -343,7 +346,7 @@ fn random_run<const W: usize>(build_name: &str, seed: u64) {
         }
     }
     host.drain();
-    assert!([0, 1, 2, 4].iter().all(|&s| statuses[s] > 5), "{statuses:?}");
+    assert!([0, 1, 2, 4].iter().all(|&s| statuses[s] > 0), "{statuses:?}");
 }
 
 #[test]

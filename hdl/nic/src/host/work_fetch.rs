@@ -208,11 +208,14 @@ pub struct WorkFetch<const W: usize> {
     key_dma: DFF<Bits<64>>,
     left: DFF<Bits<64>>,
     beyond: DFF<Bit>,
+    /// The range ends beyond the address space.
+    wraps: DFF<Bit>,
     laddr: DFF<Bits<64>>,
     rounded: DFF<Bits<32>>,
     npkts: DFF<Bits<24>>,
     status: DFF<Bits<8>>,
     difference: Signal<Local, Bits<65>>,
+    reach: Signal<Local, Bits<65>>,
     room: Signal<Local, Bits<65>>,
     shifted: Signal<Local, Bits<32>>,
     length: Signal<Local, Bits<32>>,
@@ -269,7 +272,7 @@ impl<const W: usize> WorkFetch<W> {
             held_data, id, bell_index, row, at, qp_released, new_state, old_state, new_fixed, new_key, new_pending, cfg_conn, cfg_qp,
             cfg_key, has_work, may_issue, qp_out, conn_out, offset_in_ring, ring_mask, rel_q_busy, rel_q_id, rel_c_busy, rel_c_id,
             refused_valid, refused_conn, collect, collected, judge, wqe, ctx, key, key_ok, flushed, bad_opcode, bad_length, zero,
-            offset, key_length, key_dma, left, beyond, laddr, rounded, npkts, status, difference, room, shifted, length, refused,
+            offset, key_length, key_dma, left, beyond, wraps, laddr, rounded, npkts, status, difference, reach, room, shifted, length, refused,
             fire, released_q_next, released_c_next,
         })
     }
@@ -282,7 +285,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
         dff_setup!(
             self, clock, issue, walk, cleared, cfg_held, held_table, held_index, held_data, id, bell_index, row, at, qp_released,
             rel_q_busy, rel_q_id, rel_c_busy, rel_c_id, refused_valid, refused_conn, collect, collected, judge, wqe, ctx, key_ok,
-            flushed, bad_opcode, bad_length, zero, offset, key_length, key_dma, left, beyond, laddr, rounded, npkts, status
+            flushed, bad_opcode, bad_length, zero, offset, key_length, key_dma, left, beyond, wraps, laddr, rounded, npkts, status
         );
         clock!(
             self, clock, fixed, state, released_qp, released_qp_copy, issued_conn, released_conn, released_conn_copy, mtu, keys,
@@ -531,6 +534,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.length.next = self.wqe.q.val().get_bits::<32>(224);
         self.difference.next =
             bit_cast::<65, 64>(self.wqe.q.val().get_bits::<64>(64)) - bit_cast::<65, 64>(self.key.val().base);
+        self.reach.next = bit_cast::<65, 64>(self.wqe.q.val().get_bits::<64>(64)) + bit_cast::<65, 32>(self.length.val());
         self.room.next = bit_cast::<65, 64>(self.key_length.q.val()) - bit_cast::<65, 64>(self.offset.q.val());
         self.shifted.next = self.rounded.q.val() >> self.ctx.q.val().mtu_log2;
         self.refused.next = self.status.q.val() != 0;
@@ -561,6 +565,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     & (self.key.val().pd == self.ctx.q.val().pd)
                     & ((self.wqe.q.val().get_bits::<32>(32) >> 8) < self.key_count.val())
                     & !self.difference.val().get_bit(64);
+                self.wraps.d.next = self.reach.val().get_bit(64);
                 self.offset.d.next = self.difference.val().get_bits::<64>(0);
                 self.key_length.d.next = self.key.val().length;
                 self.key_dma.d.next = self.key.val().dma_base;
@@ -589,6 +594,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 } else if !self.zero.q.val()
                     & (!self.key_ok.q.val()
                         | self.beyond.q.val()
+                        | self.wraps.q.val()
                         | (self.left.q.val() < bit_cast::<64, 32>(self.length.val())))
                 {
                     self.status.d.next = 4.into();

@@ -50,6 +50,11 @@ impl Bench {
         self.dut.output(name).unwrap().to_words()
     }
 
+    /// Clocks since power-up.
+    pub fn clocks(&self) -> u64 {
+        self.dut.cycle_count()
+    }
+
     pub fn clock(&mut self) {
         self.dut.cycle();
     }
