@@ -23,3 +23,7 @@ pub mod retransmit_queue;
 pub mod run_list;
 pub mod segmenter;
 pub mod core;
+pub mod ack_step;
+pub mod timer_step;
+pub mod grant_step;
+pub mod commit_records;

@@ -3,20 +3,18 @@
 //! In: acknowledgments, the segmenter's offers, timers' offers, cfg. Out: packet descriptors, newly acknowledged words, naks, connection errors, port
 //! changes, wakes, commit records. Guarantees: a step sees all earlier ones; an acknowledgment takes 8 clocks, a new packet 6; acknowledgments go
 //! first, but a slot gets a turn after 4 other steps; a step starts only when its outputs are free.
-use super::ack_check::AckCheck;
+use super::ack_step::AckStep;
 use super::ack_unpack::AckUnpack;
 use super::acked_words::AckedWords;
-use super::congestion::Congestion;
+use super::commit_records::CommitRecords;
 use super::filled::filled;
-use super::grant_pick::GrantPick;
+use super::grant_step::GrantStep;
 use super::longest_srtt::LongestSrtt;
-use super::path_scheduler::PathScheduler;
-use super::rate_limiter::RateLimiter;
-use super::records::{CommitAck, CommitGrant, CommitTimer, Desc, PathAfter};
+use super::records::{CommitAck, CommitGrant, CommitTimer, Desc};
 use super::rows::{AckFields, ConnAck, ConnCfg, ConnTx, PacketEntry, PathAck, PathCfg, PathTx};
 use super::sack_scoreboard::SackScoreboard;
 use super::sender_tables::SenderTables;
-use super::timer_check::TimerCheck;
+use super::timer_step::TimerStep;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
@@ -155,14 +153,12 @@ pub struct Sequencer {
     pub init_done: Signal<Out, Bit>,
     unpack: AckUnpack,
     tables: SenderTables,
-    check: AckCheck,
+    ack_step: AckStep,
     words: SackScoreboard,
     acked: AckedWords,
-    congestion: Congestion,
-    grant_pick: GrantPick,
-    scheduler: PathScheduler,
-    rate: RateLimiter,
-    timer: TimerCheck,
+    slot: GrantStep,
+    timer: TimerStep,
+    commits: CommitRecords,
     others: LongestSrtt,
     step: DFF<Step>,
     count: DFF<Bits<3>>,
@@ -180,8 +176,6 @@ pub struct Sequencer {
     qp_error: DFF<Bit>,
     closed: DFF<Bit>,
     via: DFF<Bits<3>>,
-    quick: DFF<Bits<32>>,
-    tail: Signal<Local, Bits<32>>,
     // outputs that wait for their taker
     desc_held: DFF<Bit>,
     desc_reg: DFF<Desc>,
@@ -200,12 +194,6 @@ pub struct Sequencer {
     port_reg: DFF<Bits<16>>,
     wake_held: DFF<Bit>,
     wake_reg: DFF<Bits<16>>,
-    grant_held: DFF<Bit>,
-    grant_reg: DFF<CommitGrant>,
-    acked_held: DFF<Bit>,
-    ack_reg: DFF<CommitAck>,
-    timer_held: DFF<Bit>,
-    timer_reg: DFF<CommitTimer>,
     open_pending: DFF<Bit>,
     open_index: DFF<Bits<16>>,
     open_word0: DFF<Bits<32>>,
@@ -218,9 +206,7 @@ pub struct Sequencer {
     new_conn_tx: Signal<Local, ConnTx>,
     new_conn_cfg: Signal<Local, ConnCfg>,
     new_path_cfg: Signal<Local, PathCfg>,
-    after: Signal<Local, PathAfter>,
     out: Signal<Local, Desc>,
-    record: Signal<Local, CommitGrant>,
     put_path: Signal<Local, Bit>,
     put_path_ack: Signal<Local, Bit>,
     put_conn_tx: Signal<Local, Bit>,
@@ -235,31 +221,23 @@ pub struct Sequencer {
     grant_may: Signal<Local, Bit>,
     grant_first: Signal<Local, Bit>,
     span: Signal<Local, Bits<9>>,
-    progress: Signal<Local, Bit>,
-    is_last: Signal<Local, Bit>,
-    index_offset: Signal<Local, Bits<13>>,
-    mtu: Signal<Local, Bits<13>>,
     own_srtt: Signal<Local, Bits<16>>,
     chosen: Signal<Local, Bits<3>>,
     chosen_port: Signal<Local, Bits<16>>,
     element: Signal<Local, PathTx>,
     to_old: Signal<Local, Bit>,
-    paced: Signal<Local, Bit>,
     nak_offset: Signal<Local, Bits<24>>,
     nak_span: Signal<Local, Bits<24>>,
     table_row: Signal<Local, Bits<24>>,
     pipe_after: Signal<Local, Bits<9>>,
     emit_desc: Signal<Local, Bit>,
-    unlimited: Constant<Bits<24>>,
     no_tx: Constant<PathTx>,
     no_ack: Constant<PathAck>,
     no_desc: Constant<Desc>,
-    no_record: Constant<CommitGrant>,
     no_conn_tx: Constant<ConnTx>,
     no_conn_ack: Constant<ConnAck>,
     no_conn_cfg: Constant<ConnCfg>,
     no_path_cfg: Constant<PathCfg>,
-    no_after: Constant<PathAfter>,
 }
 
 impl Sequencer {
@@ -267,34 +245,30 @@ impl Sequencer {
         filled!(Sequencer {
             tables: SenderTables::new(config),
             words: SackScoreboard::new(config),
-            unlimited: Constant::new(0xFF_FFFFu64.to_bits()),
             no_tx: Constant::new(PathTx::default()),
             no_ack: Constant::new(PathAck::default()),
             no_desc: Constant::new(Desc::default()),
-            no_record: Constant::new(CommitGrant::default()),
             no_conn_tx: Constant::new(ConnTx::default()),
             no_conn_ack: Constant::new(ConnAck::default()),
             no_conn_cfg: Constant::new(ConnCfg::default()),
-            no_path_cfg: Constant::new(PathCfg::default()),
-            no_after: Constant::new(PathAfter::default());
-            clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2, cfg_busy,
-            ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_qp, next_msn, next_npkts,
-            next_length, next_index, next_more, done_valid, done_advance, done_skip, done_requeue, wake_valid, wake_conn,
-            offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline, queue_valid, queue_ready,
-            queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp, queue_room, open_valid,
-            open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready, acked_conn, acked_path, acked_base_ppsn,
-            acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready, desc, nak_valid, nak_ready, nak_qp, nak_code,
-            nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid, portset_ready, portset_row, portset_port,
-            commit_grant_valid, commit_grant, commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done,
-            unpack, check, acked, congestion, grant_pick, scheduler, rate, timer, others, step, count, turns, conn, path, time,
-            has_msg, more, npkts, length_low, packet, inflight, qp_error, closed, via, quick, tail, desc_held, desc_reg, alloc_held,
-            alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held, cerr_reg,
-            port_held, port_row, port_reg, wake_held, wake_reg, grant_held, grant_reg, acked_held, ack_reg, timer_held,
-            timer_reg, open_pending, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack,
-            new_conn_tx, new_conn_cfg, new_path_cfg, after, out, record, put_path, put_path_ack, put_conn_tx, put_conn_ack,
-            put_conn_cfg, here, row, is_ack, ack_may, timer_may, open_may, grant_may, grant_first, span, progress, is_last,
-            index_offset, mtu, own_srtt, chosen, chosen_port, element, to_old, paced, nak_offset, nak_span, table_row,
-            pipe_after, emit_desc,
+            no_path_cfg: Constant::new(PathCfg::default());
+            clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2,
+            cfg_busy, ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_qp, next_msn,
+            next_npkts, next_length, next_index, next_more, done_valid, done_advance, done_skip, done_requeue,
+            wake_valid, wake_conn, offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline,
+            queue_valid, queue_ready, queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp,
+            queue_room, open_valid, open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready,
+            acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready,
+            desc, nak_valid, nak_ready, nak_qp, nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid,
+            portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant, commit_ack_valid, commit_ack,
+            commit_timer_valid, commit_timer, init_done, unpack, acked, ack_step, slot, commits, timer, others, step,
+            count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error, closed,
+            via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg,
+            nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
+            open_pending, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack, new_conn_tx,
+            new_conn_cfg, new_path_cfg, out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here,
+            row, is_ack, ack_may, timer_may, open_may, grant_may, grant_first, span, own_srtt, chosen, chosen_port,
+            element, to_old, nak_offset, nak_span, table_row, pipe_after, emit_desc,
         })
     }
 }
@@ -304,25 +278,22 @@ impl Logic for Sequencer {
     fn update(&mut self) {
         comment!("module sequencer: acknowledgments, transmit slots, timers and openings, one step at a time");
         dff_setup!(
-            self, clock, step, count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error,
-            closed, via, quick, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg,
-            nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
-            grant_held, grant_reg, acked_held, ack_reg, timer_held, timer_reg, open_pending, open_index, open_word0,
-            open_window, open_hint
+            self, clock, step, count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight,
+            qp_error, closed, via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held,
+            nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held,
+            wake_reg, open_pending, open_index, open_word0, open_window, open_hint
         );
         clock!(
-            self, clock, unpack, tables, check, words, acked, congestion, grant_pick, scheduler, rate, timer, others
+            self, clock, unpack, tables, ack_step, words, acked, slot, timer, others, commits
         );
         self.unpack.reset.next = self.reset.val();
         self.tables.reset.next = self.reset.val();
         self.words.reset.next = self.reset.val();
         self.acked.reset.next = self.reset.val();
-        self.scheduler.reset.next = self.reset.val();
-        self.rate.reset.next = self.reset.val();
-        self.check.fault.next = self.fault.val();
-        self.congestion.fault.next = self.fault.val();
-        self.grant_pick.fault.next = self.fault.val();
-        self.rate.fault.next = self.fault.val();
+        self.slot.reset.next = self.reset.val();
+        self.commits.reset.next = self.reset.val();
+        self.ack_step.fault.next = self.fault.val();
+        self.slot.fault.next = self.fault.val();
         self.init_done.next = self.tables.init_done.val();
 
         comment!("the pre-stage of acknowledgments");
@@ -359,36 +330,22 @@ impl Logic for Sequencer {
         self.tables.path.next = self.path.q.val();
         self.tables.select.next = self.path.q.val();
         if self.step.q.val() == Step::GrantFinish {
-            self.tables.select.next = self.scheduler.path.val();
+            self.tables.select.next = self.slot.path.val();
         }
 
         comment!("inputs of the parts");
-        self.check.now.next = self.time.q.val();
-        self.check.rto_min.next = self.rto_min.val();
-        self.check.ack.next = self.unpack.out.val();
-        self.check.high.next = self.unpack.out_high.val();
-        self.check.any.next = self.unpack.out_any.val();
-        self.check.path.next = self.here.val();
-        self.check.row.next = self.row.val();
-        self.congestion.now.next = self.time.q.val();
-        self.congestion.ts_valid.next = self.unpack.out.val().flags.get_bit(2);
-        self.congestion.ts_echo.next = self.unpack.out.val().ts_echo;
-        self.congestion.service.next = self.unpack.out.val().service;
-        self.congestion.ce.next = self.unpack.out.val().ce;
-        self.congestion.dup.next = self.unpack.out.val().dup;
-        self.congestion.srtt8.next = self.here.val().srtt8;
-        self.congestion.var4.next = self.row.val().var4;
-        self.congestion.rtt_valid.next = self.here.val().rtt_valid;
-        self.congestion.window.next = self.here.val().window;
-        self.congestion.credit.next = self.row.val().credit;
-        self.congestion.last_cut.next = self.row.val().last_cut;
-        self.congestion.ce_seen.next = self.row.val().ce_seen;
-        self.congestion.dup_seen.next = self.row.val().dup_seen;
-        self.congestion.reo_tol.next = self.row.val().reo_tol;
-        self.congestion.reo_base.next = self.row.val().reo_base;
-        self.congestion.l1_since_dup.next = self.row.val().l1_since_dup;
-        self.congestion.acked.next = self.words.acked.val();
-        self.congestion.found_l1.next = self.words.any_l1.val() & !self.check.probe_edge.val();
+        self.ack_step.now.next = self.time.q.val();
+        self.ack_step.rto_min.next = self.rto_min.val();
+        self.ack_step.ack.next = self.unpack.out.val();
+        self.ack_step.high.next = self.unpack.out_high.val();
+        self.ack_step.any.next = self.unpack.out_any.val();
+        self.ack_step.path.next = self.here.val();
+        self.ack_step.row.next = self.row.val();
+        self.ack_step.acked.next = self.words.acked.val();
+        self.ack_step.dropped.next = self.words.dropped.val();
+        self.ack_step.lost_words.next = self.words.lost_words.val();
+        self.ack_step.any_l1.next = self.words.any_l1.val();
+        self.ack_step.any_rtx_old.next = self.words.any_rtx_old.val();
         self.timer.now.next = self.time.q.val();
         self.timer.rto_min.next = self.rto_min.val();
         self.timer.path.next = self.here.val();
@@ -396,45 +353,22 @@ impl Logic for Sequencer {
         self.timer.cfg.next = self.tables.conn_cfg.val();
         self.timer.conn.next = self.tables.conn_ack.val();
         self.timer.other_up.next = self.others.any_up.val();
+        self.timer.lost_words.next = self.words.lost_words.val();
         self.others.except.next = self.path.q.val();
-        self.grant_pick.cfg.next = self.tables.conn_cfg.val();
-        self.grant_pick.rr.next = self.tables.conn_tx.val().rr;
-        self.grant_pick.npkts.next = self.npkts.q.val();
-        self.grant_pick.load.next = self.step.q.val() == Step::GrantRead;
+        self.slot.now.next = self.time.q.val();
+        self.slot.load.next = self.step.q.val() == Step::GrantRead;
+        self.slot.start.next = (self.step.q.val() == Step::GrantPick) | (self.step.q.val() == Step::PaceStart);
+        self.slot.cfg.next = self.tables.conn_cfg.val();
+        self.slot.conn_tx.next = self.tables.conn_tx.val();
+        self.slot.conn_ack.next = self.tables.conn_ack.val();
+        self.slot.npkts.next = self.npkts.q.val();
+        self.slot.index.next = self.packet.q.val().index;
+        self.slot.length.next = self.length_low.q.val();
+        self.slot.inflight.next = self.inflight.q.val();
+        self.slot.bytes.next = self.packet.q.val().bytes;
         for p in 0..8 {
             self.others.path_tx[p].next = self.tables.path_tx[p].val();
-            self.grant_pick.path_tx[p].next = self.tables.path_tx[p].val();
-        }
-        self.scheduler.start.next = false;
-        self.scheduler.ok.next = self.grant_pick.ok.val();
-        self.scheduler.pipe.next = self.grant_pick.pipe.val();
-        self.scheduler.window.next = self.grant_pick.window.val();
-        self.scheduler.k.next = self.grant_pick.k.val();
-        if self.grant_pick.resend.val() {
-            // L4: a moved resend may take any path
-            self.scheduler.k.next = self.grant_pick.paths.val();
-        }
-        self.scheduler.rr.next = self.tables.conn_tx.val().rr;
-        self.scheduler.paths_log2.next = self.tables.conn_cfg.val().paths_log2;
-        self.rate.start.next = false;
-        self.rate.hint.next = self.tables.conn_ack.val().hint;
-        self.rate.s.next = self.tables.conn_ack.val().longest_srtt;
-        self.rate.any_rtt.next = self.tables.conn_ack.val().any_rtt;
-        self.rate.mtu_log2.next = self.tables.conn_cfg.val().mtu_log2;
-        self.rate.tokens.next = self.tables.conn_tx.val().tokens;
-        self.rate.token_time.next = self.tables.conn_tx.val().token_time;
-        self.rate.now.next = self.time.q.val();
-        self.rate.inflight.next = self.inflight.q.val();
-        self.rate.bytes.next = self.packet.q.val().bytes;
-        self.paced.next = (self.tables.conn_ack.val().hint != self.unlimited.val()) & (self.fault.val() != 7);
-        // the earliest timer after an acknowledgment: min(tail, RTO_MIN)
-        self.tail.next = bit_cast::<32, 18>(self.congestion.new_srtt8.val() >> 3) << 1;
-        if self.congestion.new_srtt8.val() < 64 {
-            self.tail.next = 16.into();
-        }
-        self.quick.d.next = self.tail.val();
-        if self.tail.val() > self.rto_min.val() {
-            self.quick.d.next = self.rto_min.val();
+            self.slot.path_tx[p].next = self.tables.path_tx[p].val();
         }
         self.is_ack.next = (self.step.q.val() == Step::AckStart)
             | (self.step.q.val() == Step::AckRun)
@@ -443,7 +377,7 @@ impl Logic for Sequencer {
         self.words.cum.next = self.here.val().cum;
         self.words.step_start.next = false;
         self.words.step_op.next = 1.into();
-        if (self.timer.action.val() == 4) | (self.timer.action.val() == 5) {
+        if self.timer.all_lost.val() {
             self.words.step_op.next = 2.into();
         }
         self.words.advance.next = 0.into();
@@ -452,10 +386,10 @@ impl Logic for Sequencer {
         self.words.turn.next = false;
         if self.is_ack.val() {
             self.words.step_op.next = 0.into();
-            self.words.advance.next = self.check.advance.val();
-            self.words.gap_from.next = self.check.gap_from.val();
-            self.words.gap_below.next = self.check.gap_below.val();
-            self.words.turn.next = self.check.turn.val();
+            self.words.advance.next = self.ack_step.advance.val();
+            self.words.gap_from.next = self.ack_step.gap_from.val();
+            self.words.gap_below.next = self.ack_step.gap_below.val();
+            self.words.turn.next = self.ack_step.turn.val();
         }
         if (self.step.q.val() == Step::OpenStart) | (self.step.q.val() == Step::OpenRun) {
             self.words.step_op.next = 3.into();
@@ -508,9 +442,11 @@ impl Logic for Sequencer {
         }
         self.wake_held.d.next = false;
         self.wake_reg.d.next = self.conn.q.val();
-        self.grant_held.d.next = false;
-        self.acked_held.d.next = false;
-        self.timer_held.d.next = false;
+        self.commits.grant.next = false;
+        self.commits.kind.next = 0.into();
+        self.commits.nop.next = false;
+        self.commits.ack.next = false;
+        self.commits.timer.next = false;
         self.done_valid.next = false;
         self.done_advance.next = false;
         self.done_skip.next = false;
@@ -526,32 +462,11 @@ impl Logic for Sequencer {
         self.qperr_addr.next = self.packet.q.val().qp;
         self.emit_desc.next = false;
         self.out.next = self.no_desc.val();
-        self.record.next = self.no_record.val();
 
-        comment!("what a packet of the head message would be");
-        self.mtu.next = 256.into();
-        self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 8;
-        if self.tables.conn_cfg.val().mtu_log2 == 9 {
-            self.mtu.next = 512.into();
-            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 9;
-        }
-        if self.tables.conn_cfg.val().mtu_log2 == 10 {
-            self.mtu.next = 1024.into();
-            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 10;
-        }
-        if self.tables.conn_cfg.val().mtu_log2 == 11 {
-            self.mtu.next = 2048.into();
-            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 11;
-        }
-        if self.tables.conn_cfg.val().mtu_log2 == 12 {
-            self.mtu.next = 4096.into();
-            self.index_offset.next = self.packet.q.val().index.get_bits::<13>(0) << 12;
-        }
-        self.is_last.next = self.packet.q.val().index + 1 == self.npkts.q.val();
         // the port of the path that is travelled
         self.chosen.next = self.via.q.val();
         if self.step.q.val() == Step::GrantFinish {
-            self.chosen.next = self.scheduler.path.val();
+            self.chosen.next = self.slot.path.val();
         }
         self.chosen_port.next = 0.into();
         for p in 0..8 {
@@ -564,7 +479,6 @@ impl Logic for Sequencer {
         // L2: no packet was first sent since the mark
         self.to_old.next = !self.row.val().gen_open | (self.row.val().mark == self.here.val().next_ppsn);
         self.words.move_to_old.next = self.to_old.val();
-        self.progress.next = self.words.acked.val().any() | self.check.probe.val();
         self.nak_offset.next = self.unpack.out.val().mak_qp - self.here.val().cum;
         self.nak_span.next = self.here.val().next_ppsn - self.here.val().cum;
 
@@ -622,9 +536,9 @@ impl Logic for Sequencer {
                 self.step.d.next = Step::AckStart;
             }
             Step::AckStart => {
-                if self.check.verdict.val().any() {
+                if self.ack_step.verdict.val().any() {
                     // A1
-                    self.acked_held.d.next = true;
+                    self.commits.ack.next = true;
                     self.unpack.take.next = true;
                     self.step.d.next = Step::Idle;
                 } else if !self.acked.busy.val() {
@@ -642,61 +556,14 @@ impl Logic for Sequencer {
                 self.put_path.next = true;
                 self.put_path_ack.next = true;
                 self.put_conn_ack.next = true;
-                self.new_tx.next.cum = self.unpack.out.val().cum;
-                self.new_tx.next.pipe = self.here.val().pipe - self.words.dropped.val();
-                self.new_tx.next.lost_words = self.words.lost_words.val();
-                self.new_tx.next.window = self.congestion.new_window.val();
-                self.new_tx.next.srtt8 = self.congestion.new_srtt8.val();
-                self.new_tx.next.rtt_valid = self.congestion.new_rtt_valid.val();
-                self.new_ack.next.credit = self.congestion.new_credit.val();
-                self.new_ack.next.last_cut = self.congestion.new_last_cut.val();
-                self.new_ack.next.var4 = self.congestion.new_var4.val();
-                self.new_ack.next.ce_seen = self.congestion.new_ce_seen.val();
-                self.new_ack.next.dup_seen = self.congestion.new_dup_seen.val();
-                self.new_ack.next.reo_tol = self.congestion.new_reo_tol.val();
-                self.new_ack.next.reo_base = self.congestion.new_reo_base.val();
-                self.new_ack.next.l1_since_dup = self.congestion.new_l1_since_dup.val();
-                self.new_ack.next.floor_active = self.check.floor_active.val();
-                // L2
-                if self.check.turn.val() {
-                    self.new_ack.next.mark = self.here.val().next_ppsn;
-                    self.new_ack.next.gen_open = self.words.any_rtx_old.val();
-                }
-                // C2: a rate of zero would stop the pacer for ever
-                self.new_conn_ack.next.hint = self.unpack.out.val().rate;
-                if self.unpack.out.val().rate == 0 {
-                    self.new_conn_ack.next.hint = 1.into();
-                }
-                if self.progress.val() {
-                    self.new_tx.next.t_base = self.time.q.val();
-                    self.new_ack.next.probe_pending = false;
-                    if self.unpack.out.val().flags.get_bit(2) | self.check.probe.val() {
-                        self.new_ack.next.backoff = 0.into();
-                    }
-                    if self.here.val().state == 2 {
-                        self.new_tx.next.state = 1.into();
-                    }
-                    if self.check.probe.val() & (self.here.val().state == 3) {
-                        // L4: three answered probes bring a path back, with one packet at first
-                        self.new_ack.next.clean = self.row.val().clean + 1;
-                        if self.row.val().clean == 2 {
-                            self.new_tx.next.state = 1.into();
-                            self.new_ack.next.clean = 0.into();
-                            self.new_tx.next.window = 1.into();
-                        }
-                    }
-                }
-                // the timer: tail after the new base (early is harmless), none if nothing is outstanding
-                self.set_deadline.next = self.time.q.val() + self.quick.q.val();
-                if (self.unpack.out.val().cum == self.here.val().next_ppsn) & (self.new_tx.val().state == 1) {
-                    self.set_active.next = false;
-                    self.set_valid.next = true;
-                }
-                if self.progress.val() {
-                    self.set_valid.next = true;
-                }
+                self.new_tx.next = self.ack_step.new_path.val();
+                self.new_ack.next = self.ack_step.new_row.val();
+                self.new_conn_ack.next.hint = self.ack_step.hint.val();
+                self.set_valid.next = self.ack_step.set_timer.val();
+                self.set_active.next = self.ack_step.timer_active.val();
+                self.set_deadline.next = self.ack_step.deadline.val();
                 self.wake_held.d.next = true;
-                self.acked_held.d.next = true;
+                self.commits.ack.next = true;
                 self.unpack.take.next = true;
                 self.step.d.next = Step::Idle;
                 if self.unpack.out.val().flags.get_bit(3) {
@@ -757,7 +624,7 @@ impl Logic for Sequencer {
                     self.set_valid.next = true;
                     self.set_active.next = self.timer.active.val();
                     self.step.d.next = Step::Idle;
-                } else if self.timer.action.val() == 6 {
+                } else if self.timer.gives_up.val() {
                     self.step.d.next = Step::TimerFinish;
                 } else {
                     self.words.step_start.next = true;
@@ -774,46 +641,20 @@ impl Logic for Sequencer {
                 self.put_path.next = true;
                 self.put_path_ack.next = true;
                 self.put_conn_ack.next = true;
-                if self.timer.timeout.val() {
-                    // L4
-                    self.new_tx.next.t_base = self.time.q.val();
-                    self.new_tx.next.window = 1.into();
-                    self.new_ack.next.credit = 0.into();
-                    self.new_ack.next.backoff = self.timer.backoff.val();
-                }
-                if (self.timer.action.val() == 3) | (self.timer.action.val() == 7) {
+                self.new_tx.next = self.timer.new_path.val();
+                self.new_ack.next = self.timer.new_row.val();
+                if self.timer.new_port.val() {
                     // L5
-                    self.new_tx.next.port = ((self.here.val().port + 0x0537) & 0x3FFF) | 0xC000;
-                    self.new_ack.next.floor_active = true;
-                    self.new_ack.next.floor_ppsn = self.here.val().next_ppsn;
-                    self.new_ack.next.floor_time = self.time.q.val();
                     self.port_held.d.next = true;
                     self.port_row.d.next = self.table_row.val();
-                    self.port_reg.d.next = ((self.here.val().port + 0x0537) & 0x3FFF) | 0xC000;
+                    self.port_reg.d.next = self.new_tx.val().port;
                 }
-                if self.timer.action.val() == 3 {
-                    self.new_tx.next.state = 2.into();
-                }
-                if self.timer.action.val() == 4 {
-                    self.new_tx.next.state = 3.into();
-                    self.new_ack.next.clean = 0.into();
-                }
-                if (self.timer.action.val() == 4) | (self.timer.action.val() == 5) {
-                    self.new_tx.next.pipe = 0.into();
-                }
-                if self.timer.action.val() == 6 {
+                if self.timer.gives_up.val() {
                     self.new_conn_ack.next.error = true;
                     self.cerr_held.d.next = true;
                     self.cerr_reg.d.next = self.conn.q.val();
-                    self.set_active.next = false;
                 } else {
                     // PROBE
-                    self.new_tx.next.lost_words = self.words.lost_words.val();
-                    self.new_ack.next.mark = self.here.val().next_ppsn;
-                    self.new_ack.next.gen_open = true;
-                    self.new_ack.next.probe_pending = true;
-                    self.new_ack.next.probe_ts = self.time.q.val().get_bits::<16>(0);
-                    self.new_ack.next.probe_ppsn = self.here.val().next_ppsn;
                     self.emit_desc.next = true;
                     self.out.next.kind = 2.into();
                     self.out.next.home = self.path.q.val();
@@ -822,8 +663,9 @@ impl Logic for Sequencer {
                     self.out.next.port = self.new_tx.val().port;
                 }
                 self.set_valid.next = true;
+                self.set_active.next = self.timer.active.val();
                 self.wake_held.d.next = true;
-                self.timer_held.d.next = true;
+                self.commits.timer.next = true;
                 self.step.d.next = Step::Idle;
             }
             Step::GrantRead => {
@@ -832,19 +674,14 @@ impl Logic for Sequencer {
                 self.qp_error.d.next = self.qperr_data.val();
                 self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
                 self.packet.d.next.first = self.packet.q.val().index == 0;
-                self.packet.d.next.last = self.is_last.val();
-                self.packet.d.next.bytes = self.mtu.val();
-                if self.is_last.val() {
-                    self.packet.d.next.bytes = self.length_low.q.val() - self.index_offset.val();
-                }
+                self.packet.d.next.last = self.slot.is_last.val();
+                self.packet.d.next.bytes = self.slot.new_bytes.val();
                 self.step.d.next = Step::GrantPick;
             }
             Step::GrantPick => {
-                self.path.d.next = self.grant_pick.home.val();
-                self.scheduler.start.next = true;
-                self.rate.start.next = true;
+                self.path.d.next = self.slot.home.val();
                 self.step.d.next = Step::GrantWait;
-                if !self.closed.q.val() & self.grant_pick.resend.val() {
+                if !self.closed.q.val() & self.slot.resend.val() {
                     // S1
                     self.step.d.next = Step::FindStart;
                 } else if self.closed.q.val() | !self.has_msg.q.val() {
@@ -855,8 +692,8 @@ impl Logic for Sequencer {
                     self.done_valid.next = true;
                     self.done_skip.next = true;
                     self.done_requeue.next = true;
-                    self.grant_held.d.next = true;
-                    self.record.next.kind = 2.into();
+                    self.commits.grant.next = true;
+                    self.commits.kind.next = 2.into();
                     self.step.d.next = Step::Idle;
                 } else if !self.queue_room.val() {
                     self.done_valid.next = true;
@@ -874,19 +711,19 @@ impl Logic for Sequencer {
                 self.done_valid.next = true;
                 self.done_requeue.next = true;
                 self.step.d.next = Step::Idle;
-                if !self.scheduler.found.val() | !self.rate.cap_ok.val() {
+                if !self.slot.found.val() | !self.slot.cap_ok.val() {
                     // the next acknowledgment or timer wakes the connection
                     self.done_requeue.next = false;
-                } else if self.rate.pace_ok.val() & self.queue_room.val() {
+                } else if self.slot.pace_ok.val() & self.queue_room.val() {
                     // S2..S5
-                    self.path.d.next = self.scheduler.path.val();
+                    self.path.d.next = self.slot.path.val();
                     self.done_advance.next = true;
                     self.put_path.next = true;
                     self.put_conn_tx.next = true;
                     self.new_tx.next.next_ppsn = self.here.val().next_ppsn + 1;
                     self.new_tx.next.pipe = self.pipe_after.val();
                     self.table_row.next =
-                        (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.scheduler.path.val());
+                        (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.slot.path.val());
                     self.set_row.next = self.table_row.val();
                     if self.span.val() == 0 {
                         self.new_tx.next.t_base = self.time.q.val();
@@ -894,31 +731,22 @@ impl Logic for Sequencer {
                         self.set_valid.next = true;
                         self.set_deadline.next = self.time.q.val() + 16;
                     }
-                    self.new_conn_tx.next.sent_bytes =
-                        self.tables.conn_tx.val().sent_bytes + bit_cast::<32, 13>(self.packet.q.val().bytes);
-                    if self.paced.val() {
-                        self.new_conn_tx.next.tokens = self.rate.new_tokens.val();
-                        self.new_conn_tx.next.token_time = self.time.q.val();
-                    }
-                    // S3
-                    if (self.grant_pick.k.val() == self.grant_pick.paths.val()) | self.packet.q.val().last {
-                        self.new_conn_tx.next.rr = (self.tables.conn_tx.val().rr + 1) & self.grant_pick.path_mask.val();
-                    }
+                    self.new_conn_tx.next = self.slot.after_new.val();
                     self.alloc_held.d.next = true;
                     self.alloc_row.d.next = self.table_row.val();
                     self.alloc_ppsn.d.next = self.here.val().next_ppsn;
                     self.alloc_entry.d.next = self.packet.q.val();
                     self.emit_desc.next = true;
-                    self.grant_held.d.next = true;
-                    self.out.next.home = self.scheduler.path.val();
-                    self.out.next.via = self.scheduler.path.val();
+                    self.commits.grant.next = true;
+                    self.out.next.home = self.slot.path.val();
+                    self.out.next.via = self.slot.path.val();
                     self.out.next.ppsn = self.here.val().next_ppsn;
                     self.out.next.bytes = self.packet.q.val().bytes;
                     // S4
                     self.out.next.ack_req = (self.packet.q.val().last & !self.more.q.val())
                         | (self.pipe_after.val() == self.here.val().window)
                         | (self.span.val() == 255)
-                        | self.rate.cap_reached_after.val();
+                        | self.slot.cap_reached_after.val();
                 }
             }
             Step::FindStart => {
@@ -927,14 +755,14 @@ impl Logic for Sequencer {
             }
             Step::FindWait => {
                 self.via.d.next = self.path.q.val();
-                if self.grant_pick.moves.val() {
+                if self.slot.moves.val() {
                     // L4: the packets of a dead path move to a living one
-                    self.via.d.next = self.scheduler.path.val();
+                    self.via.d.next = self.slot.path.val();
                 } else if self.fault.val() == 4 {
-                    self.via.d.next = (self.path.q.val() ^ 1) & self.grant_pick.path_mask.val();
+                    self.via.d.next = (self.path.q.val() ^ 1) & self.slot.path_mask.val();
                 }
                 if self.words.find_valid.val() {
-                    if self.words.find_any.val() & self.rate.pace_ok.val() {
+                    if self.words.find_any.val() & self.slot.pace_ok.val() {
                         self.step.d.next = Step::Lookup;
                     } else {
                         self.done_valid.next = true;
@@ -973,7 +801,6 @@ impl Logic for Sequencer {
                 self.step.d.next = Step::PaceStart;
             }
             Step::PaceStart => {
-                self.rate.start.next = true;
                 self.step.d.next = Step::PaceWait;
             }
             Step::PaceWait => {
@@ -994,14 +821,11 @@ impl Logic for Sequencer {
                     self.new_ack.next.mark = self.here.val().next_ppsn;
                     self.new_ack.next.gen_open = true;
                 }
-                if self.paced.val() {
-                    self.new_conn_tx.next.tokens = self.rate.new_tokens.val();
-                    self.new_conn_tx.next.token_time = self.time.q.val();
-                }
+                self.new_conn_tx.next = self.slot.after_resend.val();
                 self.emit_desc.next = true;
-                self.grant_held.d.next = true;
-                self.record.next.kind = 1.into();
-                self.record.next.nop = self.qp_error.q.val();
+                self.commits.grant.next = true;
+                self.commits.kind.next = 1.into();
+                self.commits.nop.next = self.qp_error.q.val();
                 if self.qp_error.q.val() {
                     self.out.next.kind = 1.into();
                 }
@@ -1081,7 +905,7 @@ impl Logic for Sequencer {
         self.tables.write_conn.next = self.conn.q.val();
         self.tables.write_path.next = self.path.q.val();
         if self.step.q.val() == Step::GrantFinish {
-            self.tables.write_path.next = self.scheduler.path.val();
+            self.tables.write_path.next = self.slot.path.val();
         }
         // C3: the longest sRTT after this step
         self.own_srtt.next = 0.into();
@@ -1143,69 +967,28 @@ impl Logic for Sequencer {
         }
 
         comment!("commit records");
-        self.after.next = self.no_after.val();
-        self.after.next.state = self.new_tx.val().state;
-        self.after.next.next_ppsn = self.new_tx.val().next_ppsn;
-        self.after.next.cum = self.new_tx.val().cum;
-        self.after.next.pipe = self.new_tx.val().pipe;
-        self.after.next.window = self.new_tx.val().window;
-        self.after.next.srtt8 = self.new_tx.val().srtt8;
-        self.after.next.credit = self.new_ack.val().credit;
-        self.after.next.var4 = self.new_ack.val().var4;
-        self.after.next.backoff = self.new_ack.val().backoff;
-        self.after.next.reo_tol = self.new_ack.val().reo_tol;
-        self.after.next.mark = self.new_ack.val().mark;
-        self.after.next.gen_open = self.new_ack.val().gen_open;
-        self.after.next.probe_pending = self.new_ack.val().probe_pending;
-        self.ack_reg.d.next.conn = self.conn.q.val();
-        self.ack_reg.d.next.home = self.path.q.val();
-        self.ack_reg.d.next.verdict = self.check.verdict.val();
-        self.ack_reg.d.next.now = self.time.q.val();
-        self.ack_reg.d.next.hint = self.new_conn_ack.val().hint;
-        self.ack_reg.d.next.path = self.after.val();
-        self.ack_reg.d.next.acked = 0.into();
-        self.ack_reg.d.next.lost_l1 = 0.into();
-        self.ack_reg.d.next.lost_l2 = 0.into();
-        if self.step.q.val() == Step::AckFinish {
-            self.ack_reg.d.next.acked = self.words.acked.val();
-            self.ack_reg.d.next.lost_l1 = self.words.lost_l1.val();
-            self.ack_reg.d.next.lost_l2 = self.words.lost_l2.val();
-        }
-        self.timer_reg.d.next.conn = self.conn.q.val();
-        self.timer_reg.d.next.path_index = self.path.q.val();
-        self.timer_reg.d.next.action = self.timer.action.val();
-        self.timer_reg.d.next.now = self.time.q.val();
-        self.timer_reg.d.next.port = self.new_tx.val().port;
-        self.timer_reg.d.next.probe_ppsn = self.new_ack.val().probe_ppsn;
-        self.timer_reg.d.next.path = self.after.val();
-        self.record.next.conn = self.conn.q.val();
-        self.record.next.home = self.out.val().home;
-        self.record.next.via = self.out.val().via;
-        self.record.next.ppsn = self.out.val().ppsn;
-        self.record.next.rtx = self.out.val().rtx;
-        self.record.next.moved = self.out.val().moved;
-        self.record.next.ack_req = self.out.val().ack_req;
-        self.record.next.qp = self.packet.q.val().qp;
-        self.record.next.msn = self.packet.q.val().msn;
-        self.record.next.index = self.packet.q.val().index;
-        self.record.next.bytes = self.out.val().bytes;
-        self.record.next.now = self.time.q.val();
-        self.record.next.inflight_bytes = self.inflight.q.val();
-        self.record.next.more = self.more.q.val();
-        self.record.next.rr = self.new_conn_tx.val().rr;
-        if self.record.val().kind != 2 {
-            self.record.next.port = self.chosen_port.val();
-            self.record.next.next_ppsn = self.new_tx.val().next_ppsn;
-            self.record.next.pipe = self.new_tx.val().pipe;
-            self.record.next.window = self.new_tx.val().window;
-        }
-        self.grant_reg.d.next = self.record.val();
-        self.commit_grant_valid.next = self.grant_held.q.val();
-        self.commit_grant.next = self.grant_reg.q.val();
-        self.commit_ack_valid.next = self.acked_held.q.val();
-        self.commit_ack.next = self.ack_reg.q.val();
-        self.commit_timer_valid.next = self.timer_held.q.val();
-        self.commit_timer.next = self.timer_reg.q.val();
+        self.commits.conn.next = self.conn.q.val();
+        self.commits.path_index.next = self.path.q.val();
+        self.commits.now.next = self.time.q.val();
+        self.commits.path.next = self.new_tx.val();
+        self.commits.row.next = self.new_ack.val();
+        self.commits.packet.next = self.packet.q.val();
+        self.commits.desc.next = self.out.val();
+        self.commits.inflight_bytes.next = self.inflight.q.val();
+        self.commits.more.next = self.more.q.val();
+        self.commits.rr.next = self.new_conn_tx.val().rr;
+        self.commits.verdict.next = self.ack_step.verdict.val();
+        self.commits.acked.next = self.words.acked.val();
+        self.commits.lost_l1.next = self.words.lost_l1.val();
+        self.commits.lost_l2.next = self.words.lost_l2.val();
+        self.commits.hint.next = self.new_conn_ack.val().hint;
+        self.commits.action.next = self.timer.action.val();
+        self.commit_grant_valid.next = self.commits.commit_grant_valid.val();
+        self.commit_grant.next = self.commits.commit_grant.val();
+        self.commit_ack_valid.next = self.commits.commit_ack_valid.val();
+        self.commit_ack.next = self.commits.commit_ack.val();
+        self.commit_timer_valid.next = self.commits.commit_timer_valid.val();
+        self.commit_timer.next = self.commits.commit_timer.val();
         self.desc_valid.next = self.desc_held.q.val();
         self.desc.next = self.desc_reg.q.val();
         self.nak_valid.next = self.nak_held.q.val();
@@ -1229,9 +1012,6 @@ impl Logic for Sequencer {
             self.cerr_held.d.next = false;
             self.port_held.d.next = false;
             self.wake_held.d.next = false;
-            self.grant_held.d.next = false;
-            self.acked_held.d.next = false;
-            self.timer_held.d.next = false;
             self.open_pending.d.next = false;
         }
     }
