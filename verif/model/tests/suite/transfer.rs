@@ -352,10 +352,10 @@ fn both_directions_many_messages() {
     let mut pair = Pair::<OpenMr0>::new(&Setup { bytes, seed, fabric: rough(0.03), ..Setup::default() });
     let mut at = [0u64; 2];
     for i in 0..120u64 {
-        for side in 0..2 {
-            let len = (i * 977) % 8000;
-            pair.post(side, (i % 2) as u32, write(i, at[side], at[side], len as u32));
-            at[side] += len;
+        let len = (i * 977) % 8000;
+        for (side, at) in at.iter_mut().enumerate() {
+            pair.post(side, (i % 2) as u32, write(i, *at, *at, len as u32));
+            *at += len;
         }
         pair.run_for(50);
         while pair.cqes.iter().any(|c| (c.len() as u64) + 30 < i) {
@@ -363,14 +363,14 @@ fn both_directions_many_messages() {
         }
     }
     pair.run(LONG);
-    for side in 0..2 {
+    for (side, &bytes) in at.iter().enumerate() {
         assert_eq!(pair.cqes[side].len(), 120);
         assert!(pair.cqes[side].iter().all(|c| c.status == Status::Success));
         for qpn in 0..2 {
             let ids: Vec<u64> = pair.cqes[side].iter().filter(|c| c.qpn == qpn).map(|c| c.wr_id).collect();
             assert!(ids.is_sorted(), "completions of a stream come in order");
         }
-        pair.assert_placed(side, 0, 0, at[side] as usize);
+        pair.assert_placed(side, 0, 0, bytes as usize);
     }
     pair.assert_quiet();
 }
