@@ -2,6 +2,7 @@
 //!
 //! In: the command line. Out: text on standard output, files where asked. Guarantees: any failed check makes the exit
 //! status non-zero and names the check.
+use crate::bench;
 use crate::models;
 use crate::report;
 use crate::scenario::{Scenario, SHIPPED};
@@ -13,9 +14,11 @@ use mrnic_nic::config::{build, BuildConfig, BUILDS};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The open FPGA NIC for AI-scale Ethernet: simulate it, emit its Verilog.
+/// The open FPGA NIC for AI-scale Ethernet: simulate it, emit its Verilog, measure it.
+///
+/// The exit status is 0 when every check passed and 1 otherwise; standard error then names the check.
 #[derive(Debug, Parser)]
-#[command(name = "mrnic", version)]
+#[command(name = "mrnic", version, after_help = "Start with: mrnic scenarios; mrnic sim loss-1")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -36,12 +39,31 @@ enum Command {
     },
     /// Write the Verilog of a build.
     Emit {
-        /// Named build.
+        /// Named build: sim, sim_min, sim_faults, bench512, ecp5 or corundum100g.
         #[arg(long)]
         build: String,
         /// Folder for NAME.v and NAME.json.
-        #[arg(long)]
+        #[arg(long, default_value = "build/verilog")]
         out: PathBuf,
+    },
+    /// Make the Verilator model of a build, so that later runs take it from the cache.
+    Model {
+        /// Named build.
+        #[arg(long, default_value = "sim")]
+        build: String,
+        /// Compile waveforms in.
+        #[arg(long)]
+        trace: bool,
+    },
+    /// Measure the project's figures; prints a table and writes bench.json. A figure that misses its target is shown as
+    /// MISSED and does not change the exit status.
+    Bench {
+        /// Folder for bench.json.
+        #[arg(long, default_value = "build/bench")]
+        out: PathBuf,
+        /// Measure these figures only.
+        #[arg(long)]
+        only: Option<bench::Group>,
     },
     /// List the shipped scenarios.
     Scenarios,
@@ -88,6 +110,20 @@ fn bar(message: String) -> Result<ProgressBar> {
     Ok(bar)
 }
 
+/// Makes a folder.
+fn folder(out: &Path) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}; choose another with --out", out.display()))
+}
+
+/// Finds out before a long run whether its files can be written at its end.
+fn writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+    for file in files {
+        let remedy = || format!("cannot write {}; choose a file in a folder that exists and may be written", file.display());
+        std::fs::OpenOptions::new().create(true).append(true).open(file).with_context(remedy)?;
+    }
+    Ok(())
+}
+
 /// Runs a scenario on its build.
 pub fn run_scenario(scenario: &Scenario, options: &Options, label: &str) -> Result<Outcome> {
     let build = find_build(&scenario.build)?;
@@ -121,6 +157,7 @@ fn print_checks(outcome: &Outcome, lockstep: bool) {
 fn sim(args: &SimArgs) -> Result<()> {
     let mut scenario = Scenario::load(&args.scenario)?;
     scenario.seed = args.seed.unwrap_or(scenario.seed);
+    writable(args.wave.iter().chain(&args.pcap).chain(&args.report))?;
     let options = Options {
         wave: args.wave.clone().map(|w| (w, args.wave_cycles)),
         pcap: args.pcap.clone(),
@@ -157,7 +194,7 @@ fn print_files(files: &[PathBuf]) {
 }
 
 fn demo(out: &Path, seed: Option<u64>) -> Result<()> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    folder(out)?;
     let mut scenario = Scenario::load("demo")?;
     scenario.seed = seed.unwrap_or(scenario.seed);
     println!("{}", scenario.description);
@@ -179,9 +216,9 @@ fn demo(out: &Path, seed: Option<u64>) -> Result<()> {
 
 fn emit(name: &str, out: &Path) -> Result<()> {
     let build = find_build(name)?;
+    folder(out)?;
     let design = models::emit(&build)?;
     mrnic_verilated::lint(&design.verilog, &design.top).with_context(|| format!("build {name} is not lint clean"))?;
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
     let file = out.join(format!("{name}.v"));
     std::fs::write(&file, &design.verilog).with_context(|| format!("cannot write {}", file.display()))?;
     let modules: Vec<_> = design.modules.iter().map(|m| serde_json::json!({ "name": m.name, "lines": m.lines })).collect();
@@ -196,6 +233,12 @@ fn emit(name: &str, out: &Path) -> Result<()> {
     let lines = design.verilog.lines().count();
     println!("{name}: {} modules, {lines} lines, lint clean", design.modules.len());
     print_files(&[file, json]);
+    Ok(())
+}
+
+fn make_model(name: &str, trace: bool) -> Result<()> {
+    let model = models::model(&find_build(name)?, trace, false)?;
+    println!("{name}: model of {} ready, {} ports", model.top(), model.ports().len());
     Ok(())
 }
 
@@ -214,6 +257,8 @@ pub fn main() -> ExitCode {
         Command::Sim(args) => sim(&args),
         Command::Demo { out, seed } => demo(&out, seed),
         Command::Emit { build, out } => emit(&build, &out),
+        Command::Model { build, trace } => make_model(&build, trace),
+        Command::Bench { out, only } => bench::run(&out, only).map(|file| print_files(&[file])),
         Command::Scenarios => scenarios(),
     };
     match result {

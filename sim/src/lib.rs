@@ -2,6 +2,7 @@
 //!
 //! In: scenario files, emitted Verilog. Out: runs of whole NICs in lockstep with the golden model, with tables, waveforms,
 //! captures and reports. Guarantees: deterministic from scenario and seed.
+pub mod bench;
 pub mod capture;
 pub mod cli;
 pub mod fabric;

@@ -76,14 +76,12 @@ pub struct PathSeries {
 pub struct Timing {
     /// Cycle of the last beat, and length, of each frame sent.
     pub frames: Vec<(u64, usize)>,
-    /// Cycles between two acknowledgments applied one after the other.
-    pub ack_gaps: Vec<u64>,
     /// Cycles from the acknowledgment that revealed a loss to the slot of the first resend.
     pub resend_slots: Vec<u64>,
-    /// Cycles between two WQEs taken one after the other.
-    pub wqe_gaps: Vec<u64>,
-    last_ack: Option<u64>,
-    last_wqe: Option<u64>,
+    /// Cycle of each slot that sent a new packet.
+    pub slots: Vec<u64>,
+    /// Cycle of each data packet accepted for the first time.
+    pub accepted: Vec<u64>,
     revealed: BTreeMap<(u64, u64), u64>,
 }
 
@@ -100,32 +98,25 @@ impl Timing {
 
     fn record(&mut self, r: &Record) {
         match r.kind {
-            Kind::Ack => {
-                if let Some(last) = self.last_ack.replace(r.cycle) {
-                    if self.ack_gaps.len() < TIMINGS {
-                        self.ack_gaps.push(r.cycle - last);
-                    }
-                }
-                if r.get("lost_l1") > 0 && r.get("pipe") < r.get("window") {
-                    self.revealed.entry((r.get("conn"), r.get("home"))).or_insert(r.cycle);
-                }
+            // a window that is full keeps the resend back for another reason than the engine's speed
+            Kind::Ack if r.get("lost_l1") > 0 && r.get("pipe") < r.get("window") => {
+                self.revealed.entry((r.get("conn"), r.get("home"))).or_insert(r.cycle);
             }
             Kind::Grant if r.get("kind") == 1 => {
                 if let Some(at) = self.revealed.remove(&(r.get("conn"), r.get("home"))) {
-                    if self.resend_slots.len() < TIMINGS {
-                        self.resend_slots.push(r.cycle - at);
-                    }
+                    push(&mut self.resend_slots, r.cycle - at);
                 }
             }
-            Kind::Wqe => {
-                if let Some(last) = self.last_wqe.replace(r.cycle) {
-                    if self.wqe_gaps.len() < TIMINGS {
-                        self.wqe_gaps.push(r.cycle - last);
-                    }
-                }
-            }
+            Kind::Grant if r.get("kind") == 0 => push(&mut self.slots, r.cycle),
+            Kind::Rx if r.get("kind") == 0 && r.get("class") == 0 => push(&mut self.accepted, r.cycle),
             _ => {}
         }
+    }
+}
+
+fn push(list: &mut Vec<u64>, value: u64) {
+    if list.len() < TIMINGS {
+        list.push(value);
     }
 }
 
