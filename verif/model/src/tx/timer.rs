@@ -39,12 +39,13 @@ const TAIL_MIN_TICKS: u32 = 16;
 
 /// `tail` of section 8.
 pub fn tail_ticks<S>(path: &TxPath<S>) -> u32 {
-    (2 * path.srtt_ticks()).max(TAIL_MIN_TICKS)
+    let srtt = path.srtt_ticks();
+    (srtt + (srtt >> 2)).max(TAIL_MIN_TICKS)
 }
 
 /// `rto` of section 8.
 pub fn rto_ticks<S>(path: &TxPath<S>, rto_min_ticks: u32) -> u32 {
-    (path.srtt_ticks() + path.var4).max(rto_min_ticks) << path.backoff.min(6)
+    (3 * path.srtt_ticks() + path.var4).max(rto_min_ticks) << path.backoff.min(6)
 }
 
 /// "Active" of section 8, apart from the connection's own state.

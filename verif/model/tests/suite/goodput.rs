@@ -31,7 +31,7 @@ fn four_mib_over_eight_paths_keeps_its_goodput() {
     let seed = seed(10);
     for (loss, least) in [(0.01, 97.0), (0.10, 80.0)] {
         let fabric = FabricConfig { loss, ..FabricConfig::default() };
-        let goodput = relative::<OpenMr0>(8, &fabric, seed, 16);
+        let goodput = relative::<OpenMr0>(8, &fabric, seed, 64);
         println!("loss {loss}: {goodput:.1} % of lossless");
         assert!(goodput >= least, "loss {loss}: {goodput:.1} %");
     }
@@ -41,6 +41,7 @@ fn four_mib_over_eight_paths_keeps_its_goodput() {
 #[test]
 fn grid_of_loss_planes_and_reordering() {
     let mut table = String::from("4 MiB, planes of 50 Gbit/s, delay 1 us: goodput in percent of the lossless run (3 seeds)\n");
+    table += "(a burst ends after a number of frames: a path that only probes leaves it slowly, and may run into its timeout)\n";
     table += "planes reorder | loss 0   0.1 %    1 %    5 %   10 %  1 % bursts of 8\n";
     for paths in [1u8, 2, 4, 8] {
         for (name, reorder, skew) in [("none", 0.0, 0), ("across", 0.0, 20), ("inside", 0.01, 0)] {

@@ -158,17 +158,18 @@ fn l3_tail_probe() {
     assert_eq!(timer(&mut path, 200, true), TimerAction::None, "no RTT known");
     with(&mut path, 30, 1, &[], |a| a.flags.ts_valid = true);
     assert_eq!(path.srtt_ticks(), 30);
-    assert_eq!(deadline(&path, 30, RTO_MIN), Some(90));
-    assert_eq!(timer(&mut path, 89, true), TimerAction::None);
-    assert_eq!(timer(&mut path, 90, true), TimerAction::TailProbe);
-    assert_eq!((path.probe_ts, path.probe_ppsn.get(), path.mark.get()), (90, 2, 2));
+    // tail = 30 + 7
+    assert_eq!(deadline(&path, 30, RTO_MIN), Some(67));
+    assert_eq!(timer(&mut path, 66, true), TimerAction::None);
+    assert_eq!(timer(&mut path, 67, true), TimerAction::TailProbe);
+    assert_eq!((path.probe_ts, path.probe_ppsn.get(), path.mark.get()), (67, 2, 2));
     assert_eq!(path.next.get(), 2, "a probe takes no PPSN");
-    assert_eq!(timer(&mut path, 149, true), TimerAction::None, "not yet repeated");
-    assert_eq!(deadline(&path, 149, RTO_MIN), Some(150));
-    assert_eq!(timer(&mut path, 150, true), TimerAction::TailProbe, "repeated");
-    let out = with(&mut path, 180, 1, &[], |a| {
+    assert_eq!(timer(&mut path, 103, true), TimerAction::None, "not yet repeated");
+    assert_eq!(deadline(&path, 103, RTO_MIN), Some(104));
+    assert_eq!(timer(&mut path, 104, true), TimerAction::TailProbe, "repeated");
+    let out = with(&mut path, 134, 1, &[], |a| {
         a.flags = AckFlags { probe_reply: true, ts_valid: true, ..AckFlags::default() };
-        a.ts_echo = 150;
+        a.ts_echo = 104;
     });
     assert!(out.probe);
     assert_eq!(lost(&path), [1]);
