@@ -182,6 +182,9 @@ pub struct Traffic {
     /// When the first WQE is posted.
     #[serde(default)]
     pub start_ns: u64,
+    /// The remote region is that much shorter than the transfer: the WRITE is refused by the peer (R3, bounds).
+    #[serde(default)]
+    pub beyond_bytes: u64,
 }
 
 impl Traffic {
@@ -342,6 +345,9 @@ impl Scenario {
             if t.misalign.iter().any(|m| *m > 4095) {
                 return fail(&key("misalign"), format!("{:?}", t.misalign), "above 4095", "choose from 0 to 4095");
             }
+            if t.beyond_bytes > 0 && (t.beyond_bytes > t.bytes || t.messages() > 1) {
+                return fail(&key("beyond_bytes"), t.beyond_bytes.to_string(), "not part of a transfer of one WRITE", "choose at most bytes, and message_bytes = bytes");
+            }
             qps[t.from] += t.qps;
             qps[t.to] += t.qps;
         }
@@ -401,6 +407,7 @@ mod tests {
             ("to = 1", "to = 1\nqps = 0", "traffic[0].qps"),
             ("to = 1", "to = 1\nqps = 99", "queue pairs"),
             ("to = 1", "to = 1\nmisalign = [0, 5000]", "misalign"),
+            ("to = 1", "to = 1\nbeyond_bytes = 1", "traffic[0].beyond_bytes"),
         ] {
             let e = refused(from, to);
             assert!(e.contains(words), "{to}: {e}");

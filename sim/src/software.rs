@@ -176,6 +176,8 @@ pub struct Transfer {
     pub local: u64,
     pub remote: u64,
     pub bytes: u64,
+    /// Bytes at its end that lie beyond the remote region: it is refused, they stay unwritten.
+    pub beyond: u64,
 }
 
 /// Bytes of a pattern that differs at every position of every transfer.

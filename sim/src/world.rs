@@ -11,7 +11,7 @@ use crate::recorder::{PathSeries, PathStats, Recorder};
 use crate::scenario::Scenario;
 use crate::setup::NodeSetup;
 use crate::software::{pattern, SoftwareError, Stream, Transfer, Write};
-use mrnic_lockstep::{Checker, Divergence, Record};
+use mrnic_lockstep::{Checker, Divergence, HostRings, Record};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, RATE_UNLIMITED};
 use mrnic_nic::config::BuildConfig;
 use mrnic_regs::{code, counter, reg};
@@ -276,7 +276,7 @@ impl World {
                     checker.open_connection(*i, c).map_err(|e| RunError::Setup(e.to_string()))?;
                 }
                 for (n, q, r) in &setup.qps {
-                    checker.open_qp(*n, q, r.cq_base).map_err(|e| RunError::Setup(e.to_string()))?;
+                    checker.open_qp(*n, q, HostRings { sq_base: r.sq_base, sq_log2: r.sq_log2, cq_base: r.cq_base }).map_err(|e| RunError::Setup(e.to_string()))?;
                 }
                 node.watch.checker = Some(checker);
             }
@@ -396,6 +396,14 @@ impl World {
         for (i, t) in self.transfers.iter().enumerate() {
             let sent = self.nodes[t.from].nic.memory.read(t.local, t.bytes as usize)?;
             let memory = &self.nodes[t.to].nic.memory;
+            if t.beyond > 0 {
+                // R4: nothing of a refused packet is in memory
+                let counts = memory.write_counts(t.remote).unwrap_or_default();
+                if let Some(offset) = ((t.bytes - t.beyond) as usize..counts.len()).find(|o| counts[*o] != 0) {
+                    return Err(RunError::Placement { node: t.to, transfer: i, offset, count: counts[offset] });
+                }
+                continue;
+            }
             let got = memory.read(t.remote, t.bytes as usize)?;
             if let Some(offset) = sent.iter().zip(got).position(|(a, b)| a != b) {
                 let wrong = sent.iter().zip(got).filter(|(a, b)| a != b).count();
@@ -509,7 +517,7 @@ fn traffic(
         let local = nodes[t.from].nic.memory.allocate(len.max(1), t.misalign[0], false);
         let remote = nodes[t.to].nic.memory.allocate(len.max(1), t.misalign[1], true);
         nodes[t.from].nic.memory.write(local, &pattern(scenario.seed ^ (i as u64) << 40, len))?;
-        let mut region = |node: usize, base: u64, rights: Rights| -> Result<u32, RunError> {
+        let mut region = |node: usize, base: u64, length: u64, rights: Rights| -> Result<u32, RunError> {
             let index = setups[node].keys.len() as u32 + 1;
             if index as usize >= build.keys {
                 return Err(RunError::Setup(format!("node {node} needs more than the {} keys of the build", build.keys)));
@@ -521,14 +529,14 @@ fn traffic(
                 rights,
                 // software's addresses differ from bus addresses, so that a missing translation shows
                 base: base ^ 0x7000_0000_0000,
-                length: t.bytes,
+                length,
                 dma_base: base,
             };
             setups[node].keys.push((index, key));
             Ok(key_of(index, key.key_low))
         };
-        let lkey = region(t.from, local, Rights::default())?;
-        let rkey = region(t.to, remote, Rights { remote_write: true, ..Rights::default() })?;
+        let lkey = region(t.from, local, t.bytes, Rights::default())?;
+        let rkey = region(t.to, remote, t.bytes - t.beyond_bytes, Rights { remote_write: true, ..Rights::default() })?;
         let first_stream = nodes[t.from].streams.len();
         for _ in 0..t.qps {
             let (qa, qb) = (setups[t.from].qps.len() as u16, setups[t.to].qps.len() as u16);
@@ -555,13 +563,13 @@ fn traffic(
                 remote: (remote ^ 0x7000_0000_0000) + offset,
                 rkey,
                 length,
-                expect: code::STATUS_SUCCESS,
+                expect: if t.beyond_bytes > 0 { code::STATUS_REM_ACCESS_ERR } else { code::STATUS_SUCCESS },
                 opcode: 0,
             };
             let stream = first_stream + (m as usize % t.qps);
             nodes[t.from].streams[stream].add(write, start_ps + t.start_ns * 1000);
         }
-        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes });
+        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes, beyond: t.beyond_bytes });
     }
     Ok(transfers)
 }

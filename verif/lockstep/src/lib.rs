@@ -4,11 +4,16 @@
 //! Guarantees: order and timing are the RTL's freedom, each decision, header byte, DMA access and state field is the model's.
 mod checker;
 mod divergence;
+mod host_steps;
+mod leaving;
 mod outputs;
 mod record;
 mod rules;
+mod rx_steps;
+mod step;
+mod tx_steps;
 
-pub use checker::Checker;
+pub use checker::{Checker, HostRings};
 pub use divergence::{Divergence, Field};
 pub use record::{Kind, Record};
 

@@ -1,0 +1,117 @@
+//! Steps of the host side: WQEs taken, retired packets counted, error events, CQEs.
+//!
+//! In: wqe, ret, err and cqe records. Out: expected CQE writes. Guarantees: a WQE is the one that the ring holds, an error
+//! event has its cause in an earlier step, a message completes only after its last packet was counted (section 9).
+use crate::checker::Checker;
+use crate::step::{hex, show, Step};
+use crate::Memory;
+use mrnic_model::Status;
+
+const WQE_BYTES: usize = 64;
+const CQE_BYTES: usize = 32;
+
+impl Checker {
+    pub(crate) fn error(&mut self, s: &mut Step) {
+        let (qp, code, msn) = (s.record.get("qp") as u32, s.record.get("code") as u8, s.record.get("msn") as u32);
+        let result = match s.record.get("kind") {
+            1 => {
+                let Some((q, c, m)) = self.causes.naks.pop_front() else {
+                    s.text("kind", "1", "no refusal of the peer");
+                    return;
+                };
+                s.field("qp", q);
+                s.field("code", c);
+                s.field("msn", m);
+                self.model.step_nak(qp, code, msn)
+            }
+            2 => {
+                let conn = s.record.get("conn") as u16;
+                if !self.model.tx_conn(conn).is_ok_and(|c| c.error) {
+                    s.text("conn", conn.to_string(), "not given up");
+                }
+                if !self.model.qps_of(conn).any(|q| q == qp) {
+                    s.text("qp", qp.to_string(), "not of the connection");
+                }
+                self.model.step_conn_error(qp)
+            }
+            // the receiver's step moves the QP
+            3 => {
+                *self.causes.refusals.entry(qp).or_default() -= 1;
+                Ok(false)
+            }
+            k => {
+                s.text("kind", k.to_string(), "1, 2 or 3");
+                return;
+            }
+        };
+        if let Err(e) = result {
+            s.text("qp", qp.to_string(), e.to_string());
+        }
+    }
+
+    pub(crate) fn wqe(&mut self, s: &mut Step, memory: &dyn Memory) {
+        let mut bytes = [0; WQE_BYTES];
+        let wide = s.record.wide_bytes();
+        bytes.copy_from_slice(&wide[..WQE_BYTES]);
+        let qp = s.record.get("qp") as u32;
+        if let Some(Some(ring)) = self.rings.get_mut(qp as usize) {
+            s.field("wqe_index", ring.wqes & 0xFFFF);
+            let slot = ring.wqes & ((1 << ring.rings.sq_log2) - 1);
+            ring.wqes += 1;
+            let mut posted = [0; WQE_BYTES];
+            let inside = memory.read_into(ring.rings.sq_base + slot * WQE_BYTES as u64, &mut posted);
+            s.text("data", hex(&bytes), if inside { hex(&posted) } else { "outside host memory".into() });
+        }
+        match self.model.step_wqe(qp, s.record.get("wqe_index") as u16, &bytes) {
+            Ok(w) => {
+                s.field("conn", w.conn);
+                s.field("msn", w.msn);
+                s.field("status", w.refused.map_or(0, |r| r as u64));
+                if w.npkts > 0 {
+                    self.causes.packets_left.insert((qp, w.msn), w.npkts);
+                }
+            }
+            Err(e) => s.text("qp", s.record.get("qp").to_string(), e.to_string()),
+        }
+    }
+
+    /// W2: completion counts the packets in the order in which they were retired.
+    pub(crate) fn ret(&mut self, s: &mut Step) {
+        let Some(r) = self.causes.retired.pop_front() else {
+            s.text("msn", show(s.record.get("msn")), "no packet was retired");
+            return;
+        };
+        s.field("qp", r.qp);
+        s.field("msn", r.msn);
+        s.field("bytes", r.bytes);
+        if let Some(left) = self.causes.packets_left.get_mut(&(r.qp, r.msn)) {
+            *left -= 1;
+            if *left == 0 {
+                self.causes.packets_left.remove(&(r.qp, r.msn));
+            }
+        }
+    }
+
+    pub(crate) fn cqe(&mut self, s: &mut Step) {
+        let (qp, msn) = (s.record.get("qp") as u32, s.record.get("msn") as u32);
+        let wide = s.record.wide_bytes();
+        let rtl = hex(&wide[..CQE_BYTES]);
+        let left = self.causes.packets_left.remove(&(qp, msn)).unwrap_or(0);
+        if wide[0] == Status::Success as u8 {
+            s.text("packets to come", "0", left.to_string());
+        }
+        match self.model.step_cqe(qp) {
+            Ok(Some((cqe, bytes))) => {
+                s.field("msn", cqe.msn);
+                s.text("data", rtl, hex(&bytes));
+                if let Some(Some(ring)) = self.rings.get_mut(qp as usize) {
+                    let slot = ring.cqes & ((1 << ring.cq_log2) - 1);
+                    self.expected.cqes.push_back((ring.rings.cq_base + slot * CQE_BYTES as u64, bytes.to_vec()));
+                    ring.cqes += 1;
+                }
+            }
+            Ok(None) => s.text("data", rtl, "no completion is due"),
+            Err(e) => s.text("qp", qp.to_string(), e.to_string()),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Steps of the receiver: frames dropped by the parser, packets, the acknowledgment timer, epochs of the rate hint.
+//!
+//! In: drop and rx records. Out: expected payload writes and acknowledgments. Guarantees: frames are judged in the order in
+//! which they came in (R1), and every state field of section 4 that a record carries is compared.
+use crate::checker::{Checker, ModelMemory};
+use crate::step::Step;
+use mrnic_model::{AckDesc, DropReason, Outgoing, RxClass, RxInputs, RxStep, StepError};
+use mrnic_wire::{parse_packet, Body, OpenMr0, Parsed, Profile};
+
+/// Code of a refusal that names no QP (R3).
+const BAD_QP: u8 = 4;
+
+impl Checker {
+    pub(crate) fn drop(&mut self, s: &mut Step) {
+        match self.bad.pop_front() {
+            Some((_, check)) => s.field("reason", check),
+            None => s.text("reason", s.record.get("reason").to_string(), "no frame to drop"),
+        }
+    }
+
+    pub(crate) fn rx(&mut self, s: &mut Step) {
+        let now = s.record.get("now") as u32;
+        match s.record.get("kind") {
+            4 => self.rx_timer(s, now),
+            5 => {
+                self.model.step_epoch_swap();
+            }
+            6 => match self.model.step_epoch_publish() {
+                Ok(share) => s.field("share", share),
+                Err(e) => s.text("share", "published", e.to_string()),
+            },
+            kind => self.rx_frame(s, now, kind),
+        }
+    }
+
+    pub(crate) fn rx_timer(&mut self, s: &mut Step, now: u32) {
+        let (conn, home) = (s.record.get("conn") as u16, s.record.get("home") as u8);
+        match self.model.step_rx_timer(now, conn, home) {
+            Ok(Some(ack)) => {
+                s.field("acked", 1u64);
+                self.expect_ack(ack);
+            }
+            Ok(None) => s.text("acked", "by the timer", "not due"),
+            Err(e) => s.text("conn", conn.to_string(), e.to_string()),
+        }
+        self.rx_state(s, conn, home);
+    }
+
+    pub(crate) fn rx_frame(&mut self, s: &mut Step, now: u32, kind: u64) {
+        let Some((number, frame)) = self.good.pop_front() else {
+            s.text("kind", kind.to_string(), "no frame was received");
+            return;
+        };
+        // a frame in front of this one failed a check, and the parser let it pass
+        if let Some((_, check)) = self.bad.front().filter(|b| b.0 < number) {
+            s.text("kind", kind.to_string(), format!("a frame that fails check {check}"));
+            return;
+        }
+        let Ok(received) = parse_packet(&frame) else { return };
+        // R3: an Error that hardware saw late shows as a packet that was not refused for it
+        let inputs = RxInputs { qp_error_seen: (kind == 0).then_some(s.record.get("code") == 6) };
+        let mut memory = ModelMemory { memory: None, writes: Vec::new() };
+        let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
+        self.expected.writes.extend(memory.writes);
+        match step {
+            RxStep::Dropped { reason } => {
+                s.field("kind", 3u64);
+                Self::rx_header(s, &received, false);
+                debug_assert!(!matches!(reason, DropReason::Codec(_)), "frames were parsed when they came in");
+            }
+            RxStep::AckQueued { conn, home } => {
+                s.field("kind", 2u64);
+                s.field("conn", conn);
+                s.field("home", home);
+                s.field("acked", 0u64);
+                s.field("placed", 0u64);
+                Self::rx_header(s, &received, true);
+            }
+            RxStep::Probe { conn, home, ack } => {
+                s.field("kind", 1u64);
+                s.field("conn", conn);
+                s.field("home", home);
+                s.field("acked", 1u64);
+                s.field("placed", 0u64);
+                Self::rx_header(s, &received, true);
+                self.expect_ack(ack);
+                self.rx_state(s, conn, home);
+            }
+            RxStep::Data { conn, home, ppsn, class, place, nak, rx_error, ack, .. } => {
+                s.field("kind", 0u64);
+                s.field("conn", conn);
+                s.field("home", home);
+                s.field("ppsn", ppsn);
+                let class = match class {
+                    RxClass::New => 0u64,
+                    RxClass::Duplicate => 1,
+                    RxClass::OutOfWindow => 2,
+                };
+                s.field("class", class);
+                s.field("code", nak);
+                s.field("placed", place.is_some());
+                s.field("addr", place.map_or(0, |p| p.addr));
+                s.field("bytes", received.payload.len() as u64);
+                s.field("acked", ack.is_some());
+                if let Some(a) = ack {
+                    self.expect_ack(a);
+                }
+                self.rx_state(s, conn, home);
+                Self::rx_header(s, &received, true);
+                if nak != BAD_QP {
+                    self.rx_message(s, &received);
+                }
+                // the QP's move to Error is the step of its own record; the receiver refuses from now on
+                if let Some(qpn) = rx_error {
+                    *self.causes.refusals.entry(qpn).or_default() += 1;
+                    let _: std::result::Result<bool, StepError> = self.model.step_rx_error(qpn);
+                }
+            }
+        }
+    }
+
+    /// R7: the oldest incomplete message of the QP that a WRITE names.
+    fn rx_message(&self, s: &mut Step, received: &Parsed<'_>) {
+        if let Body::Write { .. } = received.packet.body {
+            if let Ok(stream) = self.model.recv_stream(received.packet.dest_qp) {
+                s.field("exp", stream.exp.get());
+            }
+        }
+    }
+
+    /// R1: the record names the packet of the frame.
+    fn rx_header(s: &mut Step, received: &Parsed<'_>, used: bool) {
+        let p = &received.packet;
+        s.field("via", p.mph.via);
+        s.field("ppsn", p.ppsn.get());
+        if used {
+            s.field("opcode", OpenMr0::opcode_value(p.opcode()));
+        } else {
+            s.field("conn", p.mph.conn);
+            s.field("home", p.mph.home);
+        }
+    }
+
+    pub(crate) fn rx_state(&self, s: &mut Step, conn: u16, home: u8) {
+        if let Ok(p) = self.model.rx_path(conn, home) {
+            s.field("cum", p.cum.get());
+            s.field("high", p.high.get());
+            s.field("ce", p.ce);
+            s.field("dup", p.dup);
+            s.field("rx", p.rx);
+            s.field("unacked", p.unacked);
+        }
+    }
+
+    pub(crate) fn expect_ack(&mut self, ack: AckDesc) {
+        self.expected.acks.push_back(Outgoing::Ack(ack));
+    }
+}
