@@ -217,26 +217,14 @@ const SIM: BuildConfig = BuildConfig {
 pub const BUILDS: &[BuildConfig] = &[
     SIM,
     // Every buffer at its minimum: back-pressure everywhere.
-    BuildConfig {
-        name: "sim_min",
-        msgs_per_stream: 4,
-        conn_fifo: 4,
-        pool_packets: 128,
-        fifo: MIN_FIFOS,
-        ..SIM
-    },
+    BuildConfig { name: "sim_min", msgs_per_stream: 4, conn_fifo: 4, pool_packets: 128, fifo: MIN_FIFOS, ..SIM },
     // The fault input is a port of the top level.
     BuildConfig { name: "sim_faults", faults: true, ..SIM },
     BuildConfig {
         name: "bench512",
         data_width: 512,
         pool_packets: 8192,
-        fifo: FifoDepths {
-            rx_payload_bytes: 65_536,
-            dr_outstanding: 32,
-            dr_payload_bytes: 65_536,
-            ..SIM_FIFOS
-        },
+        fifo: FifoDepths { rx_payload_bytes: 65_536, dr_outstanding: 32, dr_payload_bytes: 65_536, ..SIM_FIFOS },
         ..SIM
     },
     BuildConfig {

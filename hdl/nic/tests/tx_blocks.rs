@@ -11,7 +11,15 @@ use rust_hdl_core::prelude::*;
 
 fn small() -> BuildConfig {
     let sim = build("sim").unwrap();
-    BuildConfig { conns: 2, qps: 4, msgs_per_stream: 4, conn_fifo: 4, pool_packets: 64, fifo: FifoDepths { acked: 4, ..sim.fifo }, ..sim }
+    BuildConfig {
+        conns: 2,
+        qps: 4,
+        msgs_per_stream: 4,
+        conn_fifo: 4,
+        pool_packets: 64,
+        fifo: FifoDepths { acked: 4, ..sim.fifo },
+        ..sim
+    }
 }
 
 #[test]
@@ -38,7 +46,11 @@ fn ring_mask_is_right() {
                 assert!(simulate(&mut uut, 20));
                 for bit in 0..64u64 {
                     let offset = (word * 64 + bit + 256 - cum) % 256;
-                    assert_eq!(uut.mask.val().get_bit(bit as usize), offset < below, "cum {cum} below {below} word {word} bit {bit}");
+                    assert_eq!(
+                        uut.mask.val().get_bit(bit as usize),
+                        offset < below,
+                        "cum {cum} below {below} word {word} bit {bit}"
+                    );
                 }
             }
         }
@@ -69,7 +81,20 @@ fn scoreboard_equals_verilog() {
         }
         let slot = cycle % 8;
         if slot != 0 {
-            for held in ["row", "cum", "step_op", "advance", "gap_from", "gap_below", "turn", "sav0", "sav1", "sav2", "sav3", "find_lost_words"] {
+            for held in [
+                "row",
+                "cum",
+                "step_op",
+                "advance",
+                "gap_from",
+                "gap_below",
+                "turn",
+                "sav0",
+                "sav1",
+                "sav2",
+                "sav3",
+                "find_lost_words",
+            ] {
                 inputs.hold(held);
             }
             for pulse in ["step_start", "find_start", "peek_start"] {
@@ -156,8 +181,19 @@ fn core_equals_verilog() {
         "ack_valid",
         "ack_ready",
         &[
-            "ack_conn", "ack_home", "ack_cum", "ack_ts_echo", "ack_service", "ack_ce", "ack_dup", "ack_flags", "ack_rate",
-            "ack_mak_qp", "ack_mak_code", "ack_mak_msn", "ack_sav",
+            "ack_conn",
+            "ack_home",
+            "ack_cum",
+            "ack_ts_echo",
+            "ack_service",
+            "ack_ce",
+            "ack_dup",
+            "ack_flags",
+            "ack_rate",
+            "ack_mak_qp",
+            "ack_mak_code",
+            "ack_mak_msn",
+            "ack_sav",
         ],
     )
     .sink("rel_conn_ready")

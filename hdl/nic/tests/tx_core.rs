@@ -1,8 +1,9 @@
 //! The transmit core in Verilator against the golden model's rules, commit by commit, over a fabric that loses, reorders and marks.
 mod tx_core_support;
 
-use mrnic_nic::config::build;
-use tx_core_support::{Bench, Tally, Weather};
+use mrnic_nic::config::{build, BuildConfig};
+use tx_core_support::weather::{Tally, Weather};
+use tx_core_support::Bench;
 
 fn run(build_name: &'static str, weather: Weather, drain: bool) -> Tally {
     let work = move || {
@@ -20,6 +21,21 @@ fn calm_fabric() {
     let t = run("sim", Weather::calm(1, 60_000), true);
     assert!(t.new_packets > 1000 && t.resends == 0, "{t:?}");
     assert!(t.ack_clocks <= 8, "an acknowledgment took {} clocks", t.ack_clocks);
+}
+
+/// Meta's promise: exactly the missing packet is resent the moment the gap appears. One connection, so that nobody else is in the way.
+#[test]
+fn a_resend_leaves_at_once() {
+    let work = || {
+        let config = BuildConfig { conns: 1, ..build("sim").unwrap() };
+        let mut bench = Bench::new(&config, Weather { loss: 0.01, ..Weather::calm(8, 100_000) });
+        bench.run(true);
+        println!("{:?}", bench.tally);
+        bench.tally
+    };
+    let t = std::thread::Builder::new().stack_size(64 << 20).spawn(work).unwrap().join().unwrap();
+    assert!(t.lost_l1 > 20 && t.resends >= t.lost_l1, "{t:?}");
+    assert!(t.resend_clocks <= 64, "a resend left {} clocks after the acknowledgment that showed the gap", t.resend_clocks);
 }
 
 /// L1, L2, L3, L6, C1, R2: losses, duplicates, marks.

@@ -81,8 +81,24 @@ impl Logic for AckCheck {
     fn update(&mut self) {
         comment!("module ack_check: verdict and bounds of an acknowledgment (A1, A2, L1, L2, L5)");
         dff_setup!(
-            self, clock, ahead, span, high_off, probe_off, mark_off, floor_off, floor_age, answers, verdict_reg, probe_reg,
-            edge_reg, floor_reg, turn_reg, advance_reg, from_reg, below_reg
+            self,
+            clock,
+            ahead,
+            span,
+            high_off,
+            probe_off,
+            mark_off,
+            floor_off,
+            floor_age,
+            answers,
+            verdict_reg,
+            probe_reg,
+            edge_reg,
+            floor_reg,
+            turn_reg,
+            advance_reg,
+            from_reg,
+            below_reg
         );
         comment!("clock 1: offsets from cum");
         self.high_wide.next = bit_cast::<24, 10>(self.high.val());

@@ -169,8 +169,7 @@ impl Logic for AckStep {
             self.quick.d.next = self.rto_min.val();
         }
         self.deadline.next = self.now.val() + self.quick.q.val();
-        self.timer_active.next =
-            (self.ack.val().cum != self.path.val().next_ppsn) | (self.path_after.val().state != 1);
+        self.timer_active.next = (self.ack.val().cum != self.path.val().next_ppsn) | (self.path_after.val().state != 1);
         self.set_timer.next = self.progress.val() | (self.ack.val().cum == self.path.val().next_ppsn);
     }
 }

@@ -76,9 +76,7 @@ impl Logic for AckUnpack {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module ack_unpack: the vector of an acknowledgment at absolute positions");
-        dff_setup!(
-            self, clock, busy, finished, count, fields, held_valid, held, held_high, held_any, high, any
-        );
+        dff_setup!(self, clock, busy, finished, count, fields, held_valid, held, held_high, held_any, high, any);
         for w in 0..4 {
             self.turning[w].clock.next = self.clock.val();
             self.turning[w].d.next = self.turning[w].q.val();
@@ -105,7 +103,8 @@ impl Logic for AckUnpack {
             self.done_word[3].d.next = self.word.val();
             if self.last_one.any.val() {
                 self.any.d.next = true;
-                self.high.d.next = (bit_cast::<10, 2>(self.count.q.val()) << 6) + bit_cast::<10, 6>(self.last_one.index.val()) + 1;
+                self.high.d.next =
+                    (bit_cast::<10, 2>(self.count.q.val()) << 6) + bit_cast::<10, 6>(self.last_one.index.val()) + 1;
             }
             self.count.d.next = self.count.q.val() + 1;
             self.finished.d.next = self.count.q.val() == 3;

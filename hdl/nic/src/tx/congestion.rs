@@ -99,8 +99,24 @@ impl Logic for Congestion {
     fn update(&mut self) {
         comment!("module congestion: RTT, window and reordering guard of one acknowledgment");
         dff_setup!(
-            self, clock, raw, raw_valid, ce_step, dup_step, since_cut, since_reo, srtt, sample, sample_valid, error, marked,
-            error_abs, srtt8_reg, var4_reg, may_cut, reo_due
+            self,
+            clock,
+            raw,
+            raw_valid,
+            ce_step,
+            dup_step,
+            since_cut,
+            since_reo,
+            srtt,
+            sample,
+            sample_valid,
+            error,
+            marked,
+            error_abs,
+            srtt8_reg,
+            var4_reg,
+            may_cut,
+            reo_due
         );
         comment!("clock 1: differences");
         self.raw.d.next = self.now.val().get_bits::<16>(0) - self.ts_echo.val() - self.service.val();

@@ -82,9 +82,7 @@ impl Logic for GrantPick {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module grant_pick: usable paths and the path to resend on (S1)");
-        dff_setup!(
-            self, clock, ok_reg, pipe_reg, window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg
-        );
+        dff_setup!(self, clock, ok_reg, pipe_reg, window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg);
         self.is_ok.next = 0.into();
         self.ready.next = 0.into();
         self.stranded.next = 0.into();
@@ -95,20 +93,18 @@ impl Logic for GrantPick {
             self.room.next = (self.element.val().pipe < self.element.val().window)
                 | ((self.fault.val() == 1) & (self.element.val().pipe == self.element.val().window));
             self.span.next = self.element.val().next_ppsn.get_bits::<9>(0) - self.element.val().cum.get_bits::<9>(0);
-            self.is_ok.next = self.is_ok.val().replace_bit(
-                p,
-                self.room.val() & (self.element.val().state == 1) & !self.span.val().get_bit(8),
-            );
+            self.is_ok.next = self
+                .is_ok
+                .val()
+                .replace_bit(p, self.room.val() & (self.element.val().state == 1) & !self.span.val().get_bit(8));
             self.ready.next = self.ready.val().replace_bit(
                 p,
                 self.element.val().lost_words.any()
                     & self.room.val()
                     & ((self.element.val().state == 1) | (self.element.val().state == 2)),
             );
-            self.stranded.next = self
-                .stranded
-                .val()
-                .replace_bit(p, self.element.val().lost_words.any() & (self.element.val().state == 3));
+            self.stranded.next =
+                self.stranded.val().replace_bit(p, self.element.val().lost_words.any() & (self.element.val().state == 3));
             self.all_pipe.next = (self.all_pipe.val() >> 9) | (bit_cast::<72, 9>(self.element.val().pipe) << 63);
             self.all_window.next = (self.all_window.val() >> 9) | (bit_cast::<72, 9>(self.element.val().window) << 63);
         }

@@ -130,8 +130,24 @@ impl Logic for SackScoreboard {
     fn update(&mut self) {
         comment!("module sack_scoreboard: the four sets of every path, in two lanes of 64-bit words");
         dff_setup!(
-            self, clock, run0, run1, run2, find_run, find_read, find_look, find_done, find_hit, find_left, find_place,
-            find_lost, found, move_run, move_row, peek_read, peek_answer
+            self,
+            clock,
+            run0,
+            run1,
+            run2,
+            find_run,
+            find_read,
+            find_look,
+            find_done,
+            find_hit,
+            find_left,
+            find_place,
+            find_lost,
+            found,
+            move_run,
+            move_row,
+            peek_read,
+            peek_answer
         );
         // Clock 0 (step_start): read words 0, 1. Clock 1 (run0): compute them, read words 2, 3. Clock 2 (run1): compute
         // those; write and count words 0, 1. Clock 3 (run2): write and count words 2, 3.
@@ -250,14 +266,12 @@ impl Logic for SackScoreboard {
             self.find_run.d.next = !self.first_lost.any.val();
             self.find_done.d.next = self.first_lost.any.val();
             self.find_hit.d.next = self.first_lost.any.val();
-            self.found.d.next =
-                (bit_cast::<24, 18>(self.base.val()) << 6) | bit_cast::<24, 6>(self.first_lost.index.val());
+            self.found.d.next = (bit_cast::<24, 18>(self.base.val()) << 6) | bit_cast::<24, 6>(self.first_lost.index.val());
         }
         self.left.next = 0.into();
         for i in 0..4 {
             self.nth_word.next = self.first_word.val() + i.to_bits::<2>();
-            self.left.next =
-                self.left.val().replace_bit(i, self.find_lost_words.val().get_bit(self.nth_word.val().index()));
+            self.left.next = self.left.val().replace_bit(i, self.find_lost_words.val().get_bit(self.nth_word.val().index()));
         }
         self.left.next = self.left.val().replace_bit(
             4,
@@ -290,7 +304,8 @@ impl Logic for SackScoreboard {
         comment!("a look at one packet");
         self.peek_read.d.next = self.peek_start.val();
         if self.peek_read.q.val() {
-            self.peek_answer.d.next = (self.here.val().sacked & (self.one.val() << self.peek_ppsn.val().get_bits::<6>(0))).any();
+            self.peek_answer.d.next =
+                (self.here.val().sacked & (self.one.val() << self.peek_ppsn.val().get_bits::<6>(0))).any();
         }
         self.peek_sacked.next = self.peek_answer.q.val();
         if self.reset.val() {

@@ -53,6 +53,7 @@ pub struct TimerCheck {
     deadline_reg: DFF<Bits<32>>,
     pause: Signal<Local, Bits<32>>,
     soon: Signal<Local, Bits<32>>,
+    srtt: Signal<Local, Bits<20>>,
     sum: Signal<Local, Bits<20>>,
     healthy: Signal<Local, Bit>,
     steps: Signal<Local, Bits<3>>,
@@ -65,7 +66,7 @@ impl TimerCheck {
             ;
             clock, now, rto_min, path, row, cfg, conn, other_up, action, backoff, timeout, active, deadline, idle, base,
             tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
-            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, sum, healthy, steps, more,
+            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, steps, more,
         })
     }
 }
@@ -81,23 +82,44 @@ impl Logic for TimerCheck {
     fn update(&mut self) {
         comment!("module timer_check: what a path's timer has to do now (L3, L4)");
         dff_setup!(
-            self, clock, idle, base, tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail,
-            active_reg, backoff_reg, over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg,
+            self,
+            clock,
+            idle,
+            base,
+            tail_reg,
+            deviation,
+            outstanding,
+            wants,
+            could,
+            longer,
+            limit,
+            due_rto,
+            due_tail,
+            active_reg,
+            backoff_reg,
+            over,
+            action_reg,
+            timeout_reg,
+            since_probe,
+            quiet,
+            to_rto,
+            to_tail,
+            to_probe,
+            wait_reg,
             deadline_reg
         );
         comment!("clock 1");
         self.idle.d.next = self.now.val() - self.path.val().t_base;
         self.outstanding.d.next = self.path.val().next_ppsn != self.path.val().cum;
-        self.sum.next = bit_cast::<20, 18>(self.path.val().srtt8 >> 3) + bit_cast::<20, 17>(self.row.val().var4);
+        self.srtt.next = bit_cast::<20, 18>(self.path.val().srtt8 >> 3);
+        self.sum.next = self.srtt.val() + (self.srtt.val() << 1) + bit_cast::<20, 17>(self.row.val().var4);
         self.deviation.d.next = self.sum.val();
-        // tail = max(2 sRTT, 16)
-        self.tail_reg.d.next = bit_cast::<32, 18>(self.path.val().srtt8 >> 3) << 1;
-        if self.path.val().srtt8 < 64 {
+        // tail = max(sRTT + sRTT / 4, 16)
+        self.tail_reg.d.next = bit_cast::<32, 20>(self.srtt.val() + (self.srtt.val() >> 2));
+        if self.srtt.val() < 13 {
             self.tail_reg.d.next = 16.into();
         }
-        self.healthy.next = (self.path.val().state == 1)
-            & (self.row.val().backoff == 0)
-            & self.path.val().rtt_valid;
+        self.healthy.next = (self.path.val().state == 1) & (self.row.val().backoff == 0) & self.path.val().rtt_valid;
         self.since_probe.d.next = self.now.val().get_bits::<16>(0) - self.row.val().probe_ts;
         self.could.d.next = self.healthy.val();
         self.wants.d.next = self.healthy.val() & self.path.val().pipe.any();
@@ -130,8 +152,8 @@ impl Logic for TimerCheck {
         comment!("clock 5: what is due; a base ahead of now is not");
         self.due_rto.d.next = (self.idle.q.val() >= self.limit.q.val()) & !self.idle.q.val().get_bit(31);
         // an unanswered tail probe is repeated after another tail
-        self.quiet.d.next = self.row.val().probe_pending
-            & (bit_cast::<32, 16>(self.since_probe.q.val()) < self.tail_reg.q.val());
+        self.quiet.d.next =
+            self.row.val().probe_pending & (bit_cast::<32, 16>(self.since_probe.q.val()) < self.tail_reg.q.val());
         self.due_tail.d.next = (self.idle.q.val() >= self.tail_reg.q.val()) & !self.idle.q.val().get_bit(31);
         self.to_rto.d.next = self.limit.q.val() - self.idle.q.val();
         self.to_tail.d.next = self.tail_reg.q.val() - self.idle.q.val();

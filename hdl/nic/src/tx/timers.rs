@@ -63,9 +63,7 @@ impl Logic for Timers {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module timers: scan of all path timers");
-        dff_setup!(
-            self, clock, walking, started, scan, read, read_row, judged, judged_row, late, armed, offered, offered_row
-        );
+        dff_setup!(self, clock, walking, started, scan, read, read_row, judged, judged_row, late, armed, offered, offered_row);
         clock!(self, clock, table);
         self.table.write_enable.next = self.set_valid.val() | self.walking.q.val();
         self.table.write_address.next = self.set_row.val();

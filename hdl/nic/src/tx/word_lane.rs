@@ -93,8 +93,26 @@ impl Logic for WordLane {
     fn update(&mut self) {
         comment!("module word_lane: every second word of all paths, one word a clock");
         dff_setup!(
-            self, clock, passed, gap, address1, address2, loaded, after, newly_reg, dropped_reg, l1_reg, l2_reg, sum_acked,
-            sum_dropped, sum_l1, sum_l2, any_l1_reg, any_old_reg, lost1, lost2
+            self,
+            clock,
+            passed,
+            gap,
+            address1,
+            address2,
+            loaded,
+            after,
+            newly_reg,
+            dropped_reg,
+            l1_reg,
+            l2_reg,
+            sum_acked,
+            sum_dropped,
+            sum_l1,
+            sum_l2,
+            any_l1_reg,
+            any_old_reg,
+            lost1,
+            lost2
         );
         clock!(self, clock, bank);
         self.bank.read_address.next = self.address.val();

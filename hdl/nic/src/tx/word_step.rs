@@ -62,8 +62,7 @@ impl Logic for WordStep {
             self.young.next = 0.into();
         }
         // L1
-        self.found.next =
-            self.gap.val() & !(self.sacked.val() | self.lost.val() | self.old.val() | self.young.val());
+        self.found.next = self.gap.val() & !(self.sacked.val() | self.lost.val() | self.old.val() | self.young.val());
         self.result.next.sacked = self.sacked.val();
         self.result.next.lost = self.lost.val() | self.found.val();
         self.result.next.rtx_old = self.old.val();

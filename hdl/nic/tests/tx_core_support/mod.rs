@@ -1,5 +1,6 @@
 //! A bench for the transmit core: Verilated model, a fabric that loses and reorders, receivers, and the reference.
 pub mod reference;
+pub mod weather;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -14,48 +15,7 @@ use mrnic_wire::{Ack, AckFlags, Mak, MakCode, Msn, Ppsn, SackVector};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use reference::{AckFrame, Conn, Message, Record};
-
-/// How rough the run is.
-#[derive(Clone, Copy, Debug)]
-pub struct Weather {
-    pub seed: u64,
-    pub cycles: u64,
-    pub loss: f64,
-    pub ce: f64,
-    pub reorder_cycles: u64,
-    /// Chance that an acknowledgment is nonsense.
-    pub nonsense: f64,
-    /// Chance per 1,000 cycles that a path stops for a while.
-    pub outages: f64,
-    pub qp_errors: bool,
-    /// Chance that an acknowledgment refuses something.
-    pub naks: f64,
-    /// Random rate hints instead of none.
-    pub hints: bool,
-    pub back_pressure: bool,
-    pub fault: u64,
-    pub clocks_per_tick: u64,
-}
-
-impl Weather {
-    pub fn calm(seed: u64, cycles: u64) -> Self {
-        Weather {
-            seed,
-            cycles,
-            loss: 0.0,
-            ce: 0.0,
-            reorder_cycles: 0,
-            nonsense: 0.0,
-            outages: 0.0,
-            qp_errors: false,
-            naks: 0.0,
-            hints: false,
-            back_pressure: false,
-            fault: 0,
-            clocks_per_tick: 8,
-        }
-    }
-}
+use weather::{Tally, Weather};
 
 /// The receiving end of a path.
 #[derive(Clone, Debug, Default)]
@@ -80,30 +40,6 @@ struct Packet {
     ack_req: bool,
     ce: bool,
     ts: u16,
-}
-
-/// What a run did, for the assertions of the tests.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    pub new_packets: u64,
-    pub resends: u64,
-    pub moved: u64,
-    pub nops: u64,
-    pub skips: u64,
-    pub acks: [u64; 4],
-    pub timers: [u64; 8],
-    pub lost_l1: u64,
-    pub lost_l2: u64,
-    pub retired: u64,
-    pub naks: u64,
-    pub conn_errors: u64,
-    /// Least clocks between two commits of the kind.
-    pub ack_clocks: u64,
-    pub grant_clocks: u64,
-    /// Most clocks from an acknowledgment that showed a loss to the next resend of that connection.
-    pub resend_clocks: u64,
-    /// Most clocks for which a timer was due and nothing was done.
-    pub timer_late_clocks: u64,
 }
 
 pub struct Bench {
@@ -275,7 +211,16 @@ impl Bench {
         if !drain {
             return;
         }
-        self.weather = Weather { loss: 0.0, ce: 0.0, nonsense: 0.0, outages: 0.0, back_pressure: false, qp_errors: false, naks: 0.0, ..self.weather };
+        self.weather = Weather {
+            loss: 0.0,
+            ce: 0.0,
+            nonsense: 0.0,
+            outages: 0.0,
+            back_pressure: false,
+            qp_errors: false,
+            naks: 0.0,
+            ..self.weather
+        };
         self.dead.clear();
         let limit = self.cycle + 2_000_000;
         while !self.is_idle() {
@@ -290,7 +235,14 @@ impl Bench {
     }
 
     fn remains(&self) -> String {
-        let of = |c: &Conn| (c.messages.len(), c.entries.len(), c.retiring.len(), c.paths.iter().map(|p| (p.state, p.pipe(), p.nlost)).collect::<Vec<_>>());
+        let of = |c: &Conn| {
+            (
+                c.messages.len(),
+                c.entries.len(),
+                c.retiring.len(),
+                c.paths.iter().map(|p| (p.state, p.pipe(), p.nlost)).collect::<Vec<_>>(),
+            )
+        };
         format!("{:?}", self.conns.iter().map(of).collect::<Vec<_>>())
     }
 
@@ -510,8 +462,14 @@ impl Bench {
         let nak = self.rng.random_bool(self.weather.naks);
         let mak = match self.rng.random_bool(0.5) {
             // code 4 names a packet: outstanding, acknowledged or never sent
-            true => Mak { qp: r.cum.wrapping_add(self.rng.random_range(0..8)).wrapping_sub(2) & 0xFF_FFFF, code: MakCode::BadQp, msn: Msn::new(5) },
-            false => Mak { qp: self.rng.random_range(0..16), code: MakCode::Bounds, msn: Msn::new(self.rng.random_range(0..100)) },
+            true => Mak {
+                qp: r.cum.wrapping_add(self.rng.random_range(0..8)).wrapping_sub(2) & 0xFF_FFFF,
+                code: MakCode::BadQp,
+                msn: Msn::new(5),
+            },
+            false => {
+                Mak { qp: self.rng.random_range(0..16), code: MakCode::Bounds, msn: Msn::new(self.rng.random_range(0..100)) }
+            }
         };
         let flags = AckFlags { nak, probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
         let rate = if self.weather.hints { self.rng.random_range(50..200_000) } else { 0xFF_FFFF };

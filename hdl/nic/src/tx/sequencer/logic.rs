@@ -1,291 +1,57 @@
-//! sequencer: one step at a time on the sender's state: acknowledgment (section 6), transmit slot (7), timer (8), opening of a connection.
+//! The sequencer's states: what each clock of a step reads, starts and writes.
 //!
-//! In: acknowledgments, the segmenter's offers, timers' offers, cfg. Out: packet descriptors, newly acknowledged words, naks, connection errors, port
-//! changes, wakes, commit records. Guarantees: a step sees all earlier ones; an acknowledgment takes 8 clocks, a new packet 6; acknowledgments go
-//! first, but a slot gets a turn after 4 other steps; a step starts only when its outputs are free.
-use super::ack_step::AckStep;
-use super::ack_unpack::AckUnpack;
-use super::acked_words::AckedWords;
-use super::commit_records::CommitRecords;
-use super::filled::filled;
-use super::grant_step::GrantStep;
-use super::longest_srtt::LongestSrtt;
-use super::records::{CommitAck, CommitGrant, CommitTimer, Desc};
-use super::rows::{AckFields, ConnAck, ConnCfg, ConnTx, PacketEntry, PathAck, PathCfg, PathTx};
-use super::sack_scoreboard::SackScoreboard;
-use super::sender_tables::SenderTables;
-use super::timer_step::TimerStep;
-use crate::config::BuildConfig;
+//! In and out: see the parent module. Guarantees: rows are read in the first clock of a step and written in its last; a refused slot changes nothing.
+use super::{Sequencer, Step};
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
-
-/// States of the sequencer, in the order of the steps.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum Step {
-    Idle,
-    AckRead,
-    AckCheck,
-    AckStart,
-    AckRun,
-    AckFinish,
-    NakPeek,
-    NakLook,
-    NakAsk,
-    NakWait,
-    TimerRead,
-    TimerJudge,
-    TimerRun,
-    TimerFinish,
-    GrantRead,
-    GrantPick,
-    GrantWait,
-    GrantFinish,
-    FindStart,
-    FindWait,
-    Lookup,
-    LookupWait,
-    ErrorRead,
-    ErrorLook,
-    PaceStart,
-    PaceWait,
-    ResendFinish,
-    OpenWait,
-    OpenRead,
-    OpenStart,
-    OpenRun,
-    OpenFinish,
-}
-
-/// See the module documentation.
-#[derive(LogicBlock)]
-pub struct Sequencer {
-    pub clock: Signal<In, Clock>,
-    pub reset: Signal<In, Bit>,
-    pub fault: Signal<In, Bits<5>>,
-    pub now: Signal<In, Bits<32>>,
-    pub rto_min: Signal<In, Bits<32>>,
-    pub cfg_valid: Signal<In, Bit>,
-    pub cfg_table: Signal<In, Bits<8>>,
-    pub cfg_index: Signal<In, Bits<16>>,
-    /// Words 0..2 of the row.
-    pub cfg_word0: Signal<In, Bits<32>>,
-    pub cfg_word1: Signal<In, Bits<32>>,
-    pub cfg_word2: Signal<In, Bits<32>>,
-    pub cfg_busy: Signal<Out, Bit>,
-    pub ack_valid: Signal<In, Bit>,
-    pub ack_ready: Signal<Out, Bit>,
-    pub ack: Signal<In, AckFields>,
-    pub ack_sav: Signal<In, Bits<256>>,
-    // segmenter
-    pub next_valid: Signal<In, Bit>,
-    pub next_conn: Signal<In, Bits<16>>,
-    pub next_has_msg: Signal<In, Bit>,
-    pub next_qp: Signal<In, Bits<16>>,
-    pub next_msn: Signal<In, Bits<24>>,
-    pub next_npkts: Signal<In, Bits<24>>,
-    pub next_length: Signal<In, Bits<32>>,
-    pub next_index: Signal<In, Bits<24>>,
-    pub next_more: Signal<In, Bit>,
-    pub done_valid: Signal<Out, Bit>,
-    pub done_advance: Signal<Out, Bit>,
-    pub done_skip: Signal<Out, Bit>,
-    pub done_requeue: Signal<Out, Bit>,
-    pub wake_valid: Signal<Out, Bit>,
-    pub wake_conn: Signal<Out, Bits<16>>,
-    // timers
-    pub offer_valid: Signal<In, Bit>,
-    pub offer_ready: Signal<Out, Bit>,
-    pub offer_row: Signal<In, Bits<24>>,
-    pub set_valid: Signal<Out, Bit>,
-    pub set_row: Signal<Out, Bits<24>>,
-    pub set_active: Signal<Out, Bit>,
-    pub set_deadline: Signal<Out, Bits<32>>,
-    // retransmit queue: op 0 alloc, 1 lookup
-    pub queue_valid: Signal<Out, Bit>,
-    pub queue_ready: Signal<In, Bit>,
-    pub queue_lookup: Signal<Out, Bit>,
-    pub queue_row: Signal<Out, Bits<24>>,
-    pub queue_ppsn: Signal<Out, Bits<24>>,
-    pub queue_entry: Signal<Out, PacketEntry>,
-    pub queue_rsp_valid: Signal<In, Bit>,
-    pub queue_rsp: Signal<In, PacketEntry>,
-    pub queue_room: Signal<In, Bit>,
-    /// A connection is opened anew.
-    pub open_valid: Signal<Out, Bit>,
-    pub open_conn: Signal<Out, Bits<16>>,
-    pub flush_busy: Signal<In, Bit>,
-    // retire
-    pub retire_idle: Signal<In, Bit>,
-    pub rb_addr: Signal<Out, Bits<16>>,
-    pub rb_data: Signal<In, Bits<32>>,
-    pub acked_valid: Signal<Out, Bit>,
-    pub acked_ready: Signal<In, Bit>,
-    pub acked_conn: Signal<Out, Bits<16>>,
-    pub acked_path: Signal<Out, Bits<3>>,
-    pub acked_base_ppsn: Signal<Out, Bits<24>>,
-    pub acked_mask: Signal<Out, Bits<64>>,
-    /// Error bits of QPs, one clock later.
-    pub qperr_addr: Signal<Out, Bits<16>>,
-    pub qperr_data: Signal<In, Bit>,
-    pub desc_valid: Signal<Out, Bit>,
-    pub desc_ready: Signal<In, Bit>,
-    pub desc: Signal<Out, Desc>,
-    pub nak_valid: Signal<Out, Bit>,
-    pub nak_ready: Signal<In, Bit>,
-    pub nak_qp: Signal<Out, Bits<16>>,
-    pub nak_code: Signal<Out, Bits<8>>,
-    pub nak_msn: Signal<Out, Bits<24>>,
-    pub cerr_valid: Signal<Out, Bit>,
-    pub cerr_ready: Signal<In, Bit>,
-    pub cerr_conn: Signal<Out, Bits<16>>,
-    /// A path's UDP port changed: row conn*8 + path.
-    pub portset_valid: Signal<Out, Bit>,
-    pub portset_ready: Signal<In, Bit>,
-    pub portset_row: Signal<Out, Bits<24>>,
-    pub portset_port: Signal<Out, Bits<16>>,
-    pub commit_grant_valid: Signal<Out, Bit>,
-    pub commit_grant: Signal<Out, CommitGrant>,
-    pub commit_ack_valid: Signal<Out, Bit>,
-    pub commit_ack: Signal<Out, CommitAck>,
-    pub commit_timer_valid: Signal<Out, Bit>,
-    pub commit_timer: Signal<Out, CommitTimer>,
-    pub init_done: Signal<Out, Bit>,
-    unpack: AckUnpack,
-    tables: SenderTables,
-    ack_step: AckStep,
-    words: SackScoreboard,
-    acked: AckedWords,
-    slot: GrantStep,
-    timer: TimerStep,
-    commits: CommitRecords,
-    others: LongestSrtt,
-    step: DFF<Step>,
-    count: DFF<Bits<3>>,
-    turns: DFF<Bits<3>>,
-    conn: DFF<Bits<16>>,
-    path: DFF<Bits<3>>,
-    time: DFF<Bits<32>>,
-    // the offer
-    has_msg: DFF<Bit>,
-    more: DFF<Bit>,
-    npkts: DFF<Bits<24>>,
-    length_low: DFF<Bits<13>>,
-    packet: DFF<PacketEntry>,
-    inflight: DFF<Bits<32>>,
-    qp_error: DFF<Bit>,
-    closed: DFF<Bit>,
-    via: DFF<Bits<3>>,
-    // outputs that wait for their taker
-    desc_held: DFF<Bit>,
-    desc_reg: DFF<Desc>,
-    alloc_held: DFF<Bit>,
-    alloc_row: DFF<Bits<24>>,
-    alloc_ppsn: DFF<Bits<24>>,
-    alloc_entry: DFF<PacketEntry>,
-    nak_held: DFF<Bit>,
-    nak_qp_reg: DFF<Bits<16>>,
-    nak_code_reg: DFF<Bits<8>>,
-    nak_msn_reg: DFF<Bits<24>>,
-    cerr_held: DFF<Bit>,
-    cerr_reg: DFF<Bits<16>>,
-    port_held: DFF<Bit>,
-    port_row: DFF<Bits<24>>,
-    port_reg: DFF<Bits<16>>,
-    wake_held: DFF<Bit>,
-    wake_reg: DFF<Bits<16>>,
-    open_pending: DFF<Bit>,
-    open_index: DFF<Bits<16>>,
-    open_word0: DFF<Bits<32>>,
-    open_window: DFF<Bits<9>>,
-    open_hint: DFF<Bits<24>>,
-    // what the step makes of the rows
-    new_tx: Signal<Local, PathTx>,
-    new_ack: Signal<Local, PathAck>,
-    new_conn_ack: Signal<Local, ConnAck>,
-    new_conn_tx: Signal<Local, ConnTx>,
-    new_conn_cfg: Signal<Local, ConnCfg>,
-    new_path_cfg: Signal<Local, PathCfg>,
-    out: Signal<Local, Desc>,
-    put_path: Signal<Local, Bit>,
-    put_path_ack: Signal<Local, Bit>,
-    put_conn_tx: Signal<Local, Bit>,
-    put_conn_ack: Signal<Local, Bit>,
-    put_conn_cfg: Signal<Local, Bit>,
-    here: Signal<Local, PathTx>,
-    row: Signal<Local, PathAck>,
-    is_ack: Signal<Local, Bit>,
-    ack_may: Signal<Local, Bit>,
-    timer_may: Signal<Local, Bit>,
-    open_may: Signal<Local, Bit>,
-    grant_may: Signal<Local, Bit>,
-    grant_first: Signal<Local, Bit>,
-    span: Signal<Local, Bits<9>>,
-    own_srtt: Signal<Local, Bits<16>>,
-    chosen: Signal<Local, Bits<3>>,
-    chosen_port: Signal<Local, Bits<16>>,
-    element: Signal<Local, PathTx>,
-    to_old: Signal<Local, Bit>,
-    nak_offset: Signal<Local, Bits<24>>,
-    nak_span: Signal<Local, Bits<24>>,
-    table_row: Signal<Local, Bits<24>>,
-    pipe_after: Signal<Local, Bits<9>>,
-    emit_desc: Signal<Local, Bit>,
-    no_tx: Constant<PathTx>,
-    no_ack: Constant<PathAck>,
-    no_desc: Constant<Desc>,
-    no_conn_tx: Constant<ConnTx>,
-    no_conn_ack: Constant<ConnAck>,
-    no_conn_cfg: Constant<ConnCfg>,
-    no_path_cfg: Constant<PathCfg>,
-}
-
-impl Sequencer {
-    pub fn new(config: &BuildConfig) -> Self {
-        filled!(Sequencer {
-            tables: SenderTables::new(config),
-            words: SackScoreboard::new(config),
-            no_tx: Constant::new(PathTx::default()),
-            no_ack: Constant::new(PathAck::default()),
-            no_desc: Constant::new(Desc::default()),
-            no_conn_tx: Constant::new(ConnTx::default()),
-            no_conn_ack: Constant::new(ConnAck::default()),
-            no_conn_cfg: Constant::new(ConnCfg::default()),
-            no_path_cfg: Constant::new(PathCfg::default());
-            clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2,
-            cfg_busy, ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_qp, next_msn,
-            next_npkts, next_length, next_index, next_more, done_valid, done_advance, done_skip, done_requeue,
-            wake_valid, wake_conn, offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline,
-            queue_valid, queue_ready, queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp,
-            queue_room, open_valid, open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready,
-            acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready,
-            desc, nak_valid, nak_ready, nak_qp, nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid,
-            portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant, commit_ack_valid, commit_ack,
-            commit_timer_valid, commit_timer, init_done, unpack, acked, ack_step, slot, commits, timer, others, step,
-            count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error, closed,
-            via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_qp_reg,
-            nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
-            open_pending, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack, new_conn_tx,
-            new_conn_cfg, new_path_cfg, out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here,
-            row, is_ack, ack_may, timer_may, open_may, grant_may, grant_first, span, own_srtt, chosen, chosen_port,
-            element, to_old, nak_offset, nak_span, table_row, pipe_after, emit_desc,
-        })
-    }
-}
 
 impl Logic for Sequencer {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module sequencer: acknowledgments, transmit slots, timers and openings, one step at a time");
         dff_setup!(
-            self, clock, step, count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight,
-            qp_error, closed, via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held,
-            nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held,
-            wake_reg, open_pending, open_index, open_word0, open_window, open_hint
+            self,
+            clock,
+            step,
+            count,
+            turns,
+            conn,
+            path,
+            time,
+            has_msg,
+            more,
+            npkts,
+            length_low,
+            packet,
+            inflight,
+            qp_error,
+            closed,
+            via,
+            desc_held,
+            desc_reg,
+            alloc_held,
+            alloc_row,
+            alloc_ppsn,
+            alloc_entry,
+            nak_held,
+            nak_qp_reg,
+            nak_code_reg,
+            nak_msn_reg,
+            cerr_held,
+            cerr_reg,
+            port_held,
+            port_row,
+            port_reg,
+            wake_held,
+            wake_reg,
+            open_pending,
+            open_index,
+            open_word0,
+            open_window,
+            open_hint
         );
-        clock!(
-            self, clock, unpack, tables, ack_step, words, acked, slot, timer, others, commits
-        );
+        clock!(self, clock, unpack, tables, ack_step, words, acked, slot, timer, others, commits);
         self.unpack.reset.next = self.reset.val();
         self.tables.reset.next = self.reset.val();
         self.words.reset.next = self.reset.val();
@@ -519,10 +285,11 @@ impl Logic for Sequencer {
                         self.packet.d.next.index = self.next_index.val();
                         self.step.d.next = Step::GrantRead;
                     }
-                    if self.ack_may.val() | self.open_may.val() | self.timer_may.val() {
-                        if !self.grant_first.val() & !self.turns.q.val().get_bit(2) {
-                            self.turns.d.next = self.turns.q.val() + 1;
-                        }
+                    if (self.ack_may.val() | self.open_may.val() | self.timer_may.val())
+                        & !self.grant_first.val()
+                        & !self.turns.q.val().get_bit(2)
+                    {
+                        self.turns.d.next = self.turns.q.val() + 1;
                     }
                     if self.grant_first.val() {
                         self.turns.d.next = 0.into();
