@@ -188,7 +188,7 @@ impl Checker {
     /// The end of a run: nothing may be missing.
     pub fn finish(&mut self) -> Result {
         let cycle = self.history.back().map_or(0, |r| r.cycle);
-        if let Some(missing) = self.expected.missing().or_else(|| self.causes.missing()) {
+        if let Some(missing) = self.expected.missing().or_else(|| self.causes.missing()).or_else(|| self.spared()) {
             return self.compare("the end of the run", "every step has its output", cycle, "missing", "none seen".into(), missing);
         }
         if !self.good.is_empty() || !self.bad.is_empty() {
@@ -196,6 +196,15 @@ impl Checker {
             return self.compare("the end of the run", "R1", cycle, "frames", "not looked at".into(), n.to_string());
         }
         Ok(())
+    }
+
+    /// W3: a QP of a connection that was given up, but not in Error.
+    fn spared(&self) -> Option<String> {
+        let conns = self.model.config().conns as u16;
+        let given_up = (0..conns).filter(|c| self.model.tx_conn(*c).is_ok_and(|x| x.error));
+        let mut qps = given_up.flat_map(|c| self.model.qps_of(c));
+        let qp = qps.find(|q| self.model.send_queue(*q).is_ok_and(|x| !x.in_error()))?;
+        Some(format!("the error event of QP {qp}, whose connection was given up"))
     }
 
     pub(crate) fn divergence(&self, rule: &str, what: String, cycle: u64, fields: Vec<Field>, record: Option<Record>) -> Box<Divergence> {

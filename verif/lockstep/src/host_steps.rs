@@ -32,7 +32,13 @@ impl Checker {
                 if !self.model.qps_of(conn).any(|q| q == qp) {
                     s.text("qp", qp.to_string(), "not of the connection");
                 }
-                self.model.step_conn_error(qp)
+                // a refusal of the QP may have moved the model's QP before its own event
+                let refused = self.causes.refusals.get(&qp).is_some_and(|n| *n > 0);
+                let moved = self.model.step_conn_error(qp);
+                if moved == Ok(false) && !refused {
+                    s.text("qp", qp.to_string(), "in Error already");
+                }
+                moved
             }
             // the receiver's step moves the QP
             3 => {

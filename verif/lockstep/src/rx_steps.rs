@@ -9,6 +9,8 @@ use mrnic_wire::{parse_packet, Body, OpenMr0, Parsed, Profile};
 
 /// Code of a refusal that names no QP (R3).
 const BAD_QP: u8 = 4;
+/// Code of a refusal because the QP is in Error (R3).
+const QP_IN_ERROR: u8 = 6;
 
 impl Checker {
     pub(crate) fn drop(&mut self, s: &mut Step) {
@@ -107,11 +109,10 @@ impl Checker {
                 }
                 self.rx_state(s, conn, home);
                 Self::rx_header(s, &received, true);
-                if nak != BAD_QP {
-                    self.rx_message(s, &received);
-                }
+                self.rx_message(s, &received, nak);
                 // the QP's move to Error is the step of its own record; the receiver refuses from now on
-                if let Some(qpn) = rx_error {
+                // R4: a QP that is in Error already makes no second event
+                if let Some(qpn) = rx_error.filter(|_| nak != QP_IN_ERROR) {
                     *self.causes.refusals.entry(qpn).or_default() += 1;
                     let _: std::result::Result<bool, StepError> = self.model.step_rx_error(qpn);
                 }
@@ -119,12 +120,13 @@ impl Checker {
         }
     }
 
-    /// R7: the oldest incomplete message of the QP that a WRITE names.
-    fn rx_message(&self, s: &mut Step, received: &Parsed<'_>) {
-        if let Body::Write { .. } = received.packet.body {
-            if let Ok(stream) = self.model.recv_stream(received.packet.dest_qp) {
-                s.field("exp", stream.exp.get());
-            }
+    /// R7: the oldest incomplete message of the QP that a WRITE names, 0 if there is none.
+    fn rx_message(&self, s: &mut Step, received: &Parsed<'_>, nak: u8) {
+        let is_write = matches!(received.packet.body, Body::Write { .. });
+        if !is_write || nak == BAD_QP {
+            s.field("exp", 0u64);
+        } else if let Ok(stream) = self.model.recv_stream(received.packet.dest_qp) {
+            s.field("exp", stream.exp.get());
         }
     }
 

@@ -10,13 +10,15 @@ use std::collections::BTreeMap;
 use twin::{replay, run, Shown, Side};
 
 /// Changes tried for each field of each sort of record.
-const SAMPLES: usize = 6;
+const SAMPLES: usize = 10;
 
 /// A kind of record and the value that says which fields it defines.
 fn sort_of(r: &Record) -> (Kind, u64) {
     let sub = match r.kind {
         Kind::Rx => r.get("kind"),
         Kind::Err | Kind::Grant => r.get("kind"),
+        // with a probe, or a connection error
+        Kind::Timer => u64::from(r.get("action") == 6),
         _ => 0,
     };
     (r.kind, sub)
@@ -34,7 +36,6 @@ const FREE: &[(Kind, u64, &[&str], &str)] = &[
     (Kind::Rx, 1, &["class", "code", "addr", "bytes", "share", "exp"], NO_STEP),
     (Kind::Rx, 2, &["now"], TIME),
     (Kind::Rx, 2, &["class", "code", "addr", "bytes", "share", "cum", "high", "ce", "dup", "rx", "unacked", "exp"], NO_STEP),
-    (Kind::Rx, 4, &["now"], TIME),
     (Kind::Rx, 4, &["class", "via", "opcode", "ppsn", "code", "placed", "addr", "bytes", "share", "exp"], NO_STEP),
     (Kind::Rx, 5, &["now"], TIME),
     (Kind::Rx, 5, EPOCH, NO_STEP),
@@ -42,8 +43,7 @@ const FREE: &[(Kind, u64, &[&str], &str)] = &[
     (Kind::Rx, 6, &["now"], TIME),
     (Kind::Rx, 6, EPOCH, NO_STEP),
     (Kind::Ack, 0, &["now"], TIME),
-    (Kind::Timer, 0, &["now"], TIME),
-    (Kind::Timer, 0, &["probe_ppsn", "port"], "only with a probe; a connection error sends none"),
+    (Kind::Timer, 1, &["probe_ppsn", "port"], "a connection error sends no probe"),
     (Kind::Grant, 0, &["more"], EARLY),
     (Kind::Grant, 1, &["more", "inflight_bytes"], "a resend is not bound by them"),
     (Kind::Grant, 2, &["now"], TIME),

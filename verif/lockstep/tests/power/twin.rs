@@ -21,7 +21,7 @@ const CQ: u64 = 0x4000_0000;
 const RING_LOG2: u8 = 4;
 /// From this tick on the network loses everything.
 const DEAD_TICK: u32 = 3000;
-const END_TICK: u32 = 12_000;
+const END_TICK: u32 = 30_000;
 
 /// What an engine shows.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl HostMemory for Host {
 }
 
 fn nic_config() -> NicConfig {
-    NicConfig { conns: 2, qps: QPS.into(), keys: 4, pool_packets: 256, epoch_cap_bytes: 60_000, events: false, ..NicConfig::default() }
+    NicConfig { conns: 2, qps: QPS.into(), keys: 4, pool_packets: 256, epoch_cap_bytes: 60_000, events: false, ack_delay_ticks: 10, ..NicConfig::default() }
 }
 
 fn connection(side: u8) -> ConnConfig<NetAddr> {
@@ -198,11 +198,11 @@ impl Side {
         match step {
             RxStep::AckQueued { .. } => self.acknowledged(),
             RxStep::Probe { ack, .. } => self.send(&Outgoing::Ack(ack)),
-            RxStep::Data { ack, rx_error, .. } => {
+            RxStep::Data { ack, rx_error, nak, .. } => {
                 if let Some(ack) = ack {
                     self.send(&Outgoing::Ack(ack));
                 }
-                if let Some(qp) = rx_error {
+                if let Some(qp) = rx_error.filter(|_| nak != 6) {
                     self.nic.step_rx_error(qp).unwrap();
                     self.show(Kind::Err, &[("kind", 3), ("qp", qp.into())]);
                     self.completions(qp);
@@ -248,13 +248,14 @@ impl Side {
             }
             if step.action == TimerAction::ConnError {
                 for qp in self.nic.qps_of(0).collect::<Vec<_>>() {
-                    self.nic.step_conn_error(qp).unwrap();
-                    self.show(Kind::Err, &[("kind", 2), ("qp", qp.into())]);
+                    if self.nic.step_conn_error(qp).unwrap() {
+                        self.show(Kind::Err, &[("kind", 2), ("qp", qp.into())]);
+                    }
                     self.completions(qp);
                 }
             }
         }
-        if self.now % 128 == 0 {
+        if self.now % 128 == 0 && self.now < DEAD_TICK {
             self.nic.step_epoch_swap();
             self.show(Kind::Rx, &[("kind", 5), ("now", self.now.into())]);
             let share = self.nic.step_epoch_publish().unwrap();
@@ -286,10 +287,10 @@ pub fn run() -> [Side; 2] {
                 (0, 2) => sides[0].post(2, &write(0, 0, 0)),
                 (1, 3) => (0..2).for_each(|m| sides[1].post(0, &write(m, m * 0x2000 + 5, 2500))),
                 // beyond the peer's region: refused by the peer
-                (0, 300) => (0..3).for_each(|m| sides[0].post(1, &write(m, BYTES - 3000, 4000))),
+                (0, 300) => (0..6).for_each(|m| sides[0].post(1, &write(m, BYTES - 3000, 4000))),
                 // no such opcode: refused at once
                 (0, 1500) => sides[0].post(2, &Wqe { opcode: 9, ..write(1, 0, 10) }),
-                (0, DEAD_TICK) => sides[0].post(0, &write(4, 0x100, 3000)),
+                (0, DEAD_TICK) => sides[0].post(0, &write(4, 0x100, 10_000)),
                 _ => {}
             }
             let (due, later) = std::mem::take(&mut sides[s].arriving).into_iter().partition(|f| f.0 <= now);
