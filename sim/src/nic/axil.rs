@@ -58,6 +58,10 @@ impl AxiLite {
         };
         bus.bready.set_bit(true);
         bus.rready.set_bit(true);
+        // what a bus before a reset had on offer is withdrawn
+        for valid in [&bus.awvalid, &bus.wvalid, &bus.arvalid] {
+            valid.set_bit(false);
+        }
         Ok(bus)
     }
 

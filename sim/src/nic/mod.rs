@@ -117,7 +117,24 @@ impl NicSim {
         Ok(nic)
     }
 
+    /// Resets the engine at any time; what is under way in the host's ports and in front of the NIC is lost.
+    pub fn reset(&mut self) -> Result<(), NicError> {
+        let mac = |dir: &str| ["tvalid", "tready", "tdata", "tlast", "tkeep"].map(|n| format!("mac_{dir}_{n}"));
+        let (r, t) = (mac("rx"), mac("tx"));
+        self.rx = Source::new(&self.dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: Some(&r[3]), keep: Some(&r[4]) })?;
+        self.tx = Sink::new(&self.dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: Some(&t[3]), keep: Some(&t[4]) })?;
+        self.bus = AxiLite::new(&self.dut)?;
+        self.staged.clear();
+        self.payload_read = ReadPort::new(&self.dut, "dr", false)?;
+        self.payload_write = WritePort::new(&self.dut, "dw")?;
+        self.wqe_read = ReadPort::new(&self.dut, "cr", true)?;
+        self.cqe_write = WritePort::new(&self.dut, "cw")?;
+        self.commit = CommitPort::new(&self.dut)?;
+        self.start()
+    }
+
     fn start(&mut self) -> Result<(), NicError> {
+        let start = self.cycle;
         self.reset.set_bit(true);
         for _ in 0..RESET_CYCLES {
             self.dut.cycle();
@@ -133,8 +150,8 @@ impl NicSim {
             if self.read_register(reg::status::OFFSET, &mut silent)? & 1 == 1 {
                 return Ok(());
             }
-            if self.cycle > READY_CYCLES {
-                return Err(NicError::NotReady { node: self.node, cycles: self.cycle });
+            if self.cycle - start > READY_CYCLES {
+                return Err(NicError::NotReady { node: self.node, cycles: self.cycle - start });
             }
         }
     }
