@@ -85,9 +85,9 @@ fn is_noticed(fault: u64, why: &str, weather: Weather) {
 #[test]
 fn seeded_faults_are_noticed() {
     let rough = Weather { loss: 0.05, ce: 0.1, reorder_cycles: 150, ..Weather::calm(7, 200_000) };
-    is_noticed(1, "new packet", Weather::calm(7, 100_000));
-    is_noticed(3, "lost_l2", Weather { ce: 0.0, ..rough });
-    is_noticed(4, "via", rough);
-    is_noticed(5, "window", rough);
-    is_noticed(7, "new packet", Weather { hints: true, ..Weather::calm(7, 100_000) });
+    is_noticed(1, "grant: new packet: ", Weather::calm(7, 100_000));
+    is_noticed(3, "ack: ack: ", Weather { ce: 0.0, ..rough });
+    is_noticed(4, "grant: resend: via is", rough);
+    is_noticed(5, "ack: ack: window is", rough);
+    is_noticed(7, "grant: new packet: ", Weather { hints: true, ..Weather::calm(7, 100_000) });
 }

@@ -44,6 +44,7 @@ pub struct AckStep {
     check: AckCheck,
     congestion: Congestion,
     quick: DFF<Bits<32>>,
+    srtt: Signal<Local, Bits<32>>,
     tail: Signal<Local, Bits<32>>,
     path_after: Signal<Local, PathTx>,
     row_after: Signal<Local, PathAck>,
@@ -56,7 +57,7 @@ impl AckStep {
             ;
             clock, fault, now, rto_min, ack, high, any, path, row, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
             turn, advance, gap_from, gap_below, new_path, new_row, hint, set_timer, timer_active, deadline, check,
-            congestion, quick, tail, path_after, row_after, progress,
+            congestion, quick, srtt, tail, path_after, row_after, progress,
         })
     }
 }
@@ -160,8 +161,9 @@ impl Logic for AckStep {
         self.new_path.next = self.path_after.val();
         self.new_row.next = self.row_after.val();
         comment!("the timer: min(tail, RTO_MIN) after the new base, none if nothing is outstanding");
-        self.tail.next = bit_cast::<32, 18>(self.congestion.new_srtt8.val() >> 3) << 1;
-        if self.congestion.new_srtt8.val() < 64 {
+        self.srtt.next = bit_cast::<32, 18>(self.congestion.new_srtt8.val() >> 3);
+        self.tail.next = self.srtt.val() + (self.srtt.val() >> 2);
+        if self.tail.val() < 16 {
             self.tail.next = 16.into();
         }
         self.quick.d.next = self.tail.val();
