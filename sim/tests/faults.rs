@@ -56,6 +56,7 @@ macro_rules! faults {
 
 /// Node 0 sends or receives 64 KiB in messages of 16 KiB.
 const SENDS: &str = "[[traffic]]\nfrom = 0\nto = 1\nbytes = 65536\nmessage_bytes = 16384\n";
+const ALSO_SENDS: &str = "[[traffic]]\nfrom = 2\nto = 1\nbytes = 65536\nmessage_bytes = 16384\n";
 const RECEIVES: &str = "[[traffic]]\nfrom = 1\nto = 0\nbytes = 65536\nmessage_bytes = 16384\n";
 const SMALL: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 4\n";
 const WIDE: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 32\n";
@@ -75,7 +76,7 @@ faults! {
     resend_on_another_path = 4, "S3", "via", &with(&[SMALL, "[fabric]\nloss_data = 0.05\n", SENDS]);
     /// C1: each mark cuts the window, instead of one in each RTT.
     window_cut_on_every_mark = 5, "C1", "window",
-        &with(&["[connection]\npaths = 1\nmtu_bytes = 1024\ninit_window = 32\n", "[fabric]\ndelay_ns = 10000\necn_threshold_bytes = 4000\n", SENDS]);
+        &with(&["nics = 3\n[connection]\npaths = 1\nmtu_bytes = 1024\ninit_window = 32\n", "[fabric]\ndelay_ns = 5000\necn_threshold_bytes = 4000\n", SENDS, ALSO_SENDS]);
     /// R2: a packet that came twice is written to memory twice.
     duplicate_placed_again = 6, "R5 (placement)", "placed", &with(&[SMALL, "[fabric]\nduplicate = 0.1\n", RECEIVES]);
     /// C4: the pacer lets packets go ahead of the rate.
@@ -89,7 +90,7 @@ faults! {
     icrc_not_checked = 10, "R1", "kind", &with(&[SMALL, "[fabric]\nbit_error = 0.05\n", RECEIVES]);
     /// R3: a WRITE beyond its region is placed.
     bounds_ignore_the_length = 11, "R3/R4", "code",
-        &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nbytes = 8192\nmessage_bytes = 8192\nbeyond_bytes = 100\n"]);
+        &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nbytes = 8192\nmessage_bytes = 8192\nbeyond_bytes = 3000\n"]);
     /// S5: a resend carries the bytes of the first packet of its message.
     resend_reads_offset_zero = 12, "S5", "index", &with(&[SMALL, "[fabric]\nloss_data = 0.05\n", SENDS]);
 }
