@@ -109,7 +109,7 @@ impl Checker {
                 }
                 self.rx_state(s, conn, home);
                 Self::rx_header(s, &received, true);
-                self.rx_message(s, &received, nak);
+                self.rx_message(s, &received);
                 // the QP's move to Error is the step of its own record; the receiver refuses from now on
                 // R4: a QP that is in Error already makes no second event
                 if let Some(qpn) = rx_error.filter(|_| nak != QP_IN_ERROR) {
@@ -120,14 +120,13 @@ impl Checker {
         }
     }
 
-    /// R7: the oldest incomplete message of the QP that a WRITE names, 0 if there is none.
-    fn rx_message(&self, s: &mut Step, received: &Parsed<'_>, nak: u8) {
-        let is_write = matches!(received.packet.body, Body::Write { .. });
-        if !is_write || nak == BAD_QP {
-            s.field("exp", 0u64);
-        } else if let Ok(stream) = self.model.recv_stream(received.packet.dest_qp) {
-            s.field("exp", stream.exp.get());
-        }
+    /// R7: the oldest incomplete message of the QP that a WRITE names; 0 where there is none, or it is not of the connection
+    /// (a duplicate is not refused for that).
+    fn rx_message(&self, s: &mut Step, received: &Parsed<'_>) {
+        let (conn, qp) = (received.packet.mph.conn, received.packet.dest_qp);
+        let named = matches!(received.packet.body, Body::Write { .. }) && self.model.qps_of(conn).any(|q| q == qp);
+        let exp = self.model.recv_stream(qp).ok().filter(|_| named).map_or(0, |stream| stream.exp.get());
+        s.field("exp", exp);
     }
 
     /// R1: the record names the packet of the frame.
