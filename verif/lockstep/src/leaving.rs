@@ -19,6 +19,11 @@ impl Checker {
 
     /// A payload write was made.
     pub fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]) -> Result {
+        // one step is under way in the receiver, so one write at most may be ahead of its record
+        if self.expected.writes.is_empty() && self.expected.early_write.is_none() && !self.good.is_empty() {
+            self.expected.early_write = Some((addr, data.to_vec()));
+            return Ok(());
+        }
         let model = self.expected.writes.pop_front();
         self.compare_bytes("a payload write", "R5 (placement)", cycle, (addr, data), model)
     }

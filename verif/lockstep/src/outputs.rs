@@ -13,6 +13,8 @@ pub struct Expected {
     pub reads: VecDeque<(u64, usize)>,
     /// Address and bytes.
     pub writes: VecDeque<(u64, Vec<u8>)>,
+    /// A payload write that was made before the record of its step, which waits for `exp` and `cum` to settle (R5, R7).
+    pub early_write: Option<(u64, Vec<u8>)>,
     /// Address and bytes.
     pub cqes: VecDeque<(u64, Vec<u8>)>,
 }
@@ -20,6 +22,9 @@ pub struct Expected {
 impl Expected {
     /// What is still missing, for the end of a run.
     pub fn missing(&self) -> Option<String> {
+        if let Some((addr, _)) = &self.early_write {
+            return Some(format!("the step that makes the payload write at {addr:#x}"));
+        }
         let counts = [
             ("data packets", self.packets.len()),
             ("acknowledgments", self.acks.len()),

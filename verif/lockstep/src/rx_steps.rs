@@ -3,7 +3,7 @@
 //! In: drop and rx records. Out: expected payload writes and acknowledgments. Guarantees: frames are judged in the order in
 //! which they came in (R1), and every state field of section 4 that a record carries is compared.
 use crate::checker::{Checker, ModelMemory};
-use crate::step::Step;
+use crate::step::{hex, Step};
 use mrnic_model::{AckDesc, DropReason, Outgoing, RxClass, RxInputs, RxStep, StepError};
 use mrnic_wire::{parse_packet, Body, OpenMr0, Parsed, Profile};
 
@@ -64,6 +64,7 @@ impl Checker {
         let mut memory = ModelMemory { memory: None, writes: Vec::new() };
         let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
         self.expected.writes.extend(memory.writes);
+        self.early_write(s);
         match step {
             RxStep::Dropped { reason } => {
                 s.field("kind", 3u64);
@@ -118,6 +119,14 @@ impl Checker {
                 }
             }
         }
+    }
+
+    /// R5: a write that was ahead of its record is the one of this step.
+    fn early_write(&mut self, s: &mut Step) {
+        let Some((addr, data)) = self.expected.early_write.take() else { return };
+        let show = |addr: u64, data: &[u8]| format!("{addr:#x}: {}", hex(data));
+        let model = self.expected.writes.pop_front().map_or("none".into(), |(a, d)| show(a, &d));
+        s.text("written", show(addr, &data), model);
     }
 
     /// R7: the oldest incomplete message of the QP that a WRITE names; 0 where there is none, or it is not of the connection
