@@ -7,8 +7,6 @@ use crate::step::{hex, Step};
 use mrnic_model::{AckDesc, DropReason, Outgoing, RxClass, RxInputs, RxStep, StepError};
 use mrnic_wire::{parse_packet, Body, OpenMr0, Parsed, Profile};
 
-/// Code of a refusal that names no QP (R3).
-const BAD_QP: u8 = 4;
 /// Code of a refusal because the QP is in Error (R3).
 const QP_IN_ERROR: u8 = 6;
 

@@ -255,7 +255,7 @@ impl Side {
                 }
             }
         }
-        if self.now % 128 == 0 && self.now < DEAD_TICK {
+        if self.now.is_multiple_of(128) && self.now < DEAD_TICK {
             self.nic.step_epoch_swap();
             self.show(Kind::Rx, &[("kind", 5), ("now", self.now.into())]);
             let share = self.nic.step_epoch_publish().unwrap();
@@ -293,9 +293,9 @@ pub fn run() -> [Side; 2] {
                 (0, DEAD_TICK) => sides[0].post(0, &write(4, 0x100, 10_000)),
                 _ => {}
             }
-            let (due, later) = std::mem::take(&mut sides[s].arriving).into_iter().partition(|f| f.0 <= now);
+            let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut sides[s].arriving).into_iter().partition(|f| f.0 <= now);
             sides[s].arriving = later;
-            for (_, frame) in Vec::<(u32, Vec<u8>)>::from(due) {
+            for (_, frame) in due {
                 sides[s].receive(&frame);
             }
             sides[s].timers();
