@@ -21,7 +21,13 @@ fn main() {
     let fields = |s: &mut String, fields: &[map::Field]| {
         for f in fields {
             let _ = writeln!(s, "        /// {}", f.doc);
-            let _ = writeln!(s, "        pub const {}: Field = Field {{ bit: {}, width: {} }};", f.name, 32 * f.word + f.lsb, f.width);
+            let _ = writeln!(
+                s,
+                "        pub const {}: Field = Field {{ bit: {}, width: {} }};",
+                f.name,
+                32 * f.word + f.lsb,
+                f.width
+            );
         }
     };
     for r in &map.registers {
@@ -58,7 +64,12 @@ fn main() {
         let _ = writeln!(s, "    /// {}\n    pub const {}: usize = {i};", c.doc, c.name);
     }
     let names: Vec<_> = map.counters.iter().map(|c| format!("\"{}\"", c.name.to_lowercase())).collect();
-    let _ = writeln!(s, "    /// Names in the order of their numbers.\n    pub const NAMES: [&str; {}] = [{}];", names.len(), names.join(", "));
+    let _ = writeln!(
+        s,
+        "    /// Names in the order of their numbers.\n    pub const NAMES: [&str; {}] = [{}];",
+        names.len(),
+        names.join(", ")
+    );
     let _ = write!(out, "/// Numbers of the event counters.\npub mod counter {{\n{s}}}\n");
     s.clear();
     for c in &map.codes {

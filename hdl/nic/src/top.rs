@@ -295,8 +295,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.axil_rresp.next = self.csr.axil_rresp.val();
         self.axil_rvalid.next = self.csr.axil_rvalid.val();
         self.csr.axil_rready.next = self.axil_rready.val();
-        self.csr.cfg_busy.next = self.fetch.cfg_busy.val() | self.completion.cfg_busy.val() | self.tx.cfg_busy.val() | self.rx.cfg_busy.val() | self.egress.cfg_busy.val();
-        self.csr.init_done.next = self.fetch.init_done.val() & self.completion.init_done.val() & self.tx.init_done.val() & self.rx.init_done.val();
+        self.csr.cfg_busy.next = self.fetch.cfg_busy.val()
+            | self.completion.cfg_busy.val()
+            | self.tx.cfg_busy.val()
+            | self.rx.cfg_busy.val()
+            | self.egress.cfg_busy.val();
+        self.csr.init_done.next =
+            self.fetch.init_done.val() & self.completion.init_done.val() & self.tx.init_done.val() & self.rx.init_done.val();
         self.fetch.cfg_valid.next = self.csr.cfg_valid.val();
         self.fetch.cfg_table.next = self.csr.cfg_table.val();
         self.fetch.cfg_index.next = self.csr.cfg_index.val();
@@ -639,37 +644,86 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_wqe_data.next = self.fetch.commit_data.val();
         comment!("counters");
         self.events.next = 0.into();
-        self.events.next = self.events.val().replace_bit(0, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & (self.rx.commit_rx_class.val() == 0) & !self.rx.commit_rx_code.val().any());
-        self.events.next = self.events.val().replace_bit(1, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & (self.rx.commit_rx_class.val() == 1));
-        self.events.next = self.events.val().replace_bit(2, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & (self.rx.commit_rx_class.val() == 2));
-        self.events.next = self.events.val().replace_bit(3, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & self.rx.commit_rx_code.val().any());
-        self.events.next = self.events.val().replace_bit(4, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 1));
-        self.events.next = self.events.val().replace_bit(5, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 2));
-        self.events.next = self.events.val().replace_bit(6, self.parser.commit_drop_valid.val() & (self.parser.commit_drop_reason.val() != 11));
-        self.events.next = self.events.val().replace_bit(7, self.parser.commit_drop_valid.val() & (self.parser.commit_drop_reason.val() == 11));
-        self.events.next = self.events.val().replace_bit(8, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 3));
-        self.events.next = self.events.val().replace_bit(9, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & self.rx.commit_rx_placed.val());
+        self.events.next = self.events.val().replace_bit(
+            0,
+            self.rx.commit_rx_valid.val()
+                & (self.rx.commit_rx_kind.val() == 0)
+                & (self.rx.commit_rx_class.val() == 0)
+                & !self.rx.commit_rx_code.val().any(),
+        );
+        self.events.next = self.events.val().replace_bit(
+            1,
+            self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & (self.rx.commit_rx_class.val() == 1),
+        );
+        self.events.next = self.events.val().replace_bit(
+            2,
+            self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & (self.rx.commit_rx_class.val() == 2),
+        );
+        self.events.next = self.events.val().replace_bit(
+            3,
+            self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & self.rx.commit_rx_code.val().any(),
+        );
+        self.events.next =
+            self.events.val().replace_bit(4, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 1));
+        self.events.next =
+            self.events.val().replace_bit(5, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 2));
+        self.events.next = self
+            .events
+            .val()
+            .replace_bit(6, self.parser.commit_drop_valid.val() & (self.parser.commit_drop_reason.val() != 11));
+        self.events.next = self
+            .events
+            .val()
+            .replace_bit(7, self.parser.commit_drop_valid.val() & (self.parser.commit_drop_reason.val() == 11));
+        self.events.next =
+            self.events.val().replace_bit(8, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 3));
+        self.events.next = self.events.val().replace_bit(
+            9,
+            self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & self.rx.commit_rx_placed.val(),
+        );
         self.events.next = self.events.val().replace_bit(10, self.rx.commit_rx_valid.val() & self.rx.commit_rx_acked.val());
-        self.events.next = self.events.val().replace_bit(11, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 4));
-        self.events.next = self.events.val().replace_bit(12, self.tx.commit_ack_valid.val() & (self.tx.commit_ack_verdict.val() == 0));
-        self.events.next = self.events.val().replace_bit(13, self.tx.commit_ack_valid.val() & ((self.tx.commit_ack_verdict.val() == 1) | (self.tx.commit_ack_verdict.val() == 2)));
-        self.events.next = self.events.val().replace_bit(14, self.tx.commit_ack_valid.val() & (self.tx.commit_ack_verdict.val() == 3));
-        self.events.next = self.events.val().replace_bit(15, self.tx.commit_grant_valid.val() & (self.tx.commit_grant_kind.val() == 0));
-        self.events.next = self.events.val().replace_bit(16, self.tx.commit_grant_valid.val() & (self.tx.commit_grant_kind.val() == 1));
-        self.events.next = self.events.val().replace_bit(17, self.tx.commit_grant_valid.val() & self.tx.commit_grant_moved.val());
+        self.events.next =
+            self.events.val().replace_bit(11, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 4));
+        self.events.next =
+            self.events.val().replace_bit(12, self.tx.commit_ack_valid.val() & (self.tx.commit_ack_verdict.val() == 0));
+        self.events.next = self.events.val().replace_bit(
+            13,
+            self.tx.commit_ack_valid.val()
+                & ((self.tx.commit_ack_verdict.val() == 1) | (self.tx.commit_ack_verdict.val() == 2)),
+        );
+        self.events.next =
+            self.events.val().replace_bit(14, self.tx.commit_ack_valid.val() & (self.tx.commit_ack_verdict.val() == 3));
+        self.events.next =
+            self.events.val().replace_bit(15, self.tx.commit_grant_valid.val() & (self.tx.commit_grant_kind.val() == 0));
+        self.events.next =
+            self.events.val().replace_bit(16, self.tx.commit_grant_valid.val() & (self.tx.commit_grant_kind.val() == 1));
+        self.events.next =
+            self.events.val().replace_bit(17, self.tx.commit_grant_valid.val() & self.tx.commit_grant_moved.val());
         self.events.next = self.events.val().replace_bit(18, self.tx.commit_grant_valid.val() & self.tx.commit_grant_nop.val());
-        self.events.next = self.events.val().replace_bit(19, self.tx.commit_grant_valid.val() & (self.tx.commit_grant_kind.val() == 2));
-        self.events.next = self.events.val().replace_bit(20, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 1));
-        self.events.next = self.events.val().replace_bit(21, self.tx.commit_timer_valid.val() & !(self.tx.commit_timer_action.val() == 1) & !(self.tx.commit_timer_action.val() == 6));
-        self.events.next = self.events.val().replace_bit(22, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 3));
-        self.events.next = self.events.val().replace_bit(23, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 4));
-        self.events.next = self.events.val().replace_bit(24, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 6));
+        self.events.next =
+            self.events.val().replace_bit(19, self.tx.commit_grant_valid.val() & (self.tx.commit_grant_kind.val() == 2));
+        self.events.next =
+            self.events.val().replace_bit(20, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 1));
+        self.events.next = self.events.val().replace_bit(
+            21,
+            self.tx.commit_timer_valid.val()
+                & (self.tx.commit_timer_action.val() != 1)
+                & (self.tx.commit_timer_action.val() != 6),
+        );
+        self.events.next =
+            self.events.val().replace_bit(22, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 3));
+        self.events.next =
+            self.events.val().replace_bit(23, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 4));
+        self.events.next =
+            self.events.val().replace_bit(24, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 6));
         self.events.next = self.events.val().replace_bit(25, self.tx.commit_retire_valid.val());
         self.events.next = self.events.val().replace_bit(26, self.fetch.commit_valid.val());
-        self.events.next = self.events.val().replace_bit(27, self.fetch.commit_valid.val() & self.fetch.cmsg_status.val().any());
+        self.events.next =
+            self.events.val().replace_bit(27, self.fetch.commit_valid.val() & self.fetch.cmsg_status.val().any());
         self.events.next = self.events.val().replace_bit(28, self.completion.commit_cqe_valid.val());
         self.events.next = self.events.val().replace_bit(29, self.completion.commit_err_valid.val());
-        self.events.next = self.events.val().replace_bit(30, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 6));
+        self.events.next =
+            self.events.val().replace_bit(30, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 6));
         self.csr.events.next = self.events.val();
     }
 }

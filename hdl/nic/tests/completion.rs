@@ -257,7 +257,11 @@ impl World {
             }
             self.bench.clock();
             for port in ["tx", "rx", "host"] {
-                assert_eq!(self.bench.high(&format!("qperr_{port}_data")), self.streams[qp].error.is_some(), "qp {qp} at {port}");
+                assert_eq!(
+                    self.bench.high(&format!("qperr_{port}_data")),
+                    self.streams[qp].error.is_some(),
+                    "qp {qp} at {port}"
+                );
             }
         }
     }
@@ -357,8 +361,8 @@ impl World {
             self.bench.set(name, ready.into());
         }
         let mut taken = None;
-        for port in 0..PORTS.len() {
-            if self.waiting[port].is_some() && self.bench.high(&format!("{}_ready", PORTS[port])) {
+        for (port, name) in PORTS.iter().enumerate() {
+            if self.waiting[port].is_some() && self.bench.high(&format!("{name}_ready")) {
                 assert!(taken.is_none(), "two events in one clock");
                 taken = Some(port);
             }
@@ -394,7 +398,8 @@ impl World {
             self.bench.clock();
             if let Event::Retired(qp, msn) = event {
                 assert!(self.bench.high("commit_ret_valid"), "the record of a retired packet");
-                let record = (self.bench.get("commit_ret_qp"), self.bench.get("commit_ret_msn"), self.bench.get("commit_ret_bytes"));
+                let record =
+                    (self.bench.get("commit_ret_qp"), self.bench.get("commit_ret_msn"), self.bench.get("commit_ret_bytes"));
                 assert_eq!(record, (qp.into(), msn.into(), 64));
             }
             self.bench.set(&format!("{}_valid", PORTS[port]), 0);

@@ -171,11 +171,7 @@ fn simulation_equals_verilog() {
     .cycles(2500)
     .seed(1)
     .source("ack_valid", "ack_ready", &["ack_header", "ack_header_bytes", "ack_ipv6"])
-    .source(
-        "packet_valid",
-        "packet_ready",
-        &["packet_header", "packet_header_bytes", "packet_payload_bytes", "packet_ipv6"],
-    )
+    .source("packet_valid", "packet_ready", &["packet_header", "packet_header_bytes", "packet_payload_bytes", "packet_ipv6"])
     .source("dr_valid", "dr_ready", &["dr_data"])
     .sink("mac_tx_tready")
     .stimulus(|random, _, inputs| {

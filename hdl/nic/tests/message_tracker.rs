@@ -68,8 +68,7 @@ fn completion_in_order_is_that_of_a_map() {
         let mut b = bench(name);
         let m = build(name).unwrap().msgs_per_stream as u64;
         let mut rng = Rng(seed);
-        let mut streams: Vec<Stream> =
-            (0..3).map(|i| Stream { start: 0xFF_FFF8 + i, ..Stream::default() }).collect();
+        let mut streams: Vec<Stream> = (0..3).map(|i| Stream { start: 0xFF_FFF8 + i, ..Stream::default() }).collect();
         for (qp, s) in streams.iter().enumerate() {
             open(&mut b, qp as u64, s.start);
         }

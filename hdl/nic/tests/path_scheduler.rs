@@ -17,8 +17,10 @@ fn simulation_equals_verilog() {
 
 /// S3, word for word.
 fn reference(ok: u8, pipe: &[u32; 8], window: &[u32; 8], k: usize, rr: usize, paths: usize) -> Option<usize> {
-    let order = |limit: usize| (0..paths).map(move |i| (i, (rr + i) % paths)).filter(move |&(i, p)| i < limit && ok >> p & 1 == 1);
-    let candidates: Vec<usize> = if order(k).count() > 0 { order(k).map(|c| c.1).collect() } else { order(paths).map(|c| c.1).collect() };
+    let order =
+        |limit: usize| (0..paths).map(move |i| (i, (rr + i) % paths)).filter(move |&(i, p)| i < limit && ok >> p & 1 == 1);
+    let candidates: Vec<usize> =
+        if order(k).count() > 0 { order(k).map(|c| c.1).collect() } else { order(paths).map(|c| c.1).collect() };
     candidates.into_iter().reduce(|a, b| if pipe[b] * window[a] < pipe[a] * window[b] { b } else { a })
 }
 

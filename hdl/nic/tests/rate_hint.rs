@@ -22,14 +22,14 @@ struct Hint {
 impl Hint {
     fn epoch(&mut self) {
         let (mut sum, mut greedy, mut lim) = (0u64, 0, [0; CONNS]);
-        for c in 0..CONNS {
+        for (c, lim) in lim.iter_mut().enumerate() {
             let used = self.used[c];
             let active = used > 0 || self.before[c];
             self.before[c] = used > 0;
             self.used[c] = 0;
             if active && 10 * used < 9 * self.share {
-                lim[c] = used + used / 4;
-                sum = (sum + lim[c]).min(u32::MAX.into());
+                *lim = used + used / 4;
+                sum = (sum + *lim).min(u32::MAX.into());
             } else if active {
                 greedy += 1;
             }

@@ -61,7 +61,9 @@ fn run(words: &[(u64, u64, u64, u64)], config: &BuildConfig, busy: f64, seed: u6
     let mut rng = StdRng::seed_from_u64(seed);
     let expected: VecDeque<(u64, u64, u64)> = words
         .iter()
-        .flat_map(|&(conn, path, base, mask)| (0..64).filter(move |i| mask >> i & 1 == 1).map(move |i| (conn, path, (base + i) & 0xff_ffff)))
+        .flat_map(|&(conn, path, base, mask)| {
+            (0..64).filter(move |i| mask >> i & 1 == 1).map(move |i| (conn, path, (base + i) & 0xff_ffff))
+        })
         .collect();
     let (mut to_free, mut to_ret, mut to_commit) = (expected.clone(), expected.clone(), expected.clone());
     let mut retired = [0u64; 4];

@@ -50,7 +50,14 @@ struct Entry {
 
 fn entry(rng: &mut StdRng) -> Entry {
     let bits = |rng: &mut StdRng, n: u32| rng.random::<u64>() >> (64 - n);
-    Entry { qp: bits(rng, 16), msn: bits(rng, 24), index: bits(rng, 24), bytes: bits(rng, 13), first: bits(rng, 1), last: bits(rng, 1) }
+    Entry {
+        qp: bits(rng, 16),
+        msn: bits(rng, 24),
+        index: bits(rng, 24),
+        bytes: bits(rng, 13),
+        first: bits(rng, 1),
+        last: bits(rng, 1),
+    }
 }
 
 struct Queue {

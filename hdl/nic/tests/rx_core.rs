@@ -3,7 +3,9 @@
 mod rx_support;
 
 use mrnic_difftest::difftest;
-use mrnic_model::{Aimd, ConnConfig, KeyConfig, Nic, NicConfig, OpenMr0, PathConfig, QpConfig, Rights, RxClass, RxInputs, RxStep};
+use mrnic_model::{
+    Aimd, ConnConfig, KeyConfig, Nic, NicConfig, OpenMr0, PathConfig, QpConfig, Rights, RxClass, RxInputs, RxStep,
+};
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::rx_core::RxCore;
 use mrnic_wire::{emit_packet, Ack, Body, Msg, Msn, NetAddr, Packet, Ppsn};
@@ -266,7 +268,7 @@ impl Rig {
     /// One clock: inputs, handshakes, the commit record.
     fn step(&mut self) {
         self.cycle += 1;
-        if self.cycle % 3 == 0 && !self.frozen {
+        if self.cycle.is_multiple_of(3) && !self.frozen {
             self.now += 1;
         }
         self.bench.set("now", self.now.into());
@@ -369,7 +371,8 @@ impl Rig {
         match kind {
             4 => {
                 let (conn, home) = (self.bench.get("commit_rx_conn") as u16, self.bench.get("commit_rx_home") as u8);
-                let ack = self.model.step_rx_timer(now, conn, home).expect("a path").expect("a held acknowledgment that is due");
+                let ack =
+                    self.model.step_rx_timer(now, conn, home).expect("a path").expect("a held acknowledgment that is due");
                 self.acks.push_back(ack);
                 self.count("timer");
                 self.state(conn, home);
@@ -747,8 +750,23 @@ fn simulation_equals_verilog() {
             }
             let waiting = inputs.previous("hdr_valid") == 1 && inputs.sampled("hdr_ready") == 0;
             let names = [
-                "hdr_opcode", "hdr_ack_req", "hdr_ppsn", "hdr_dest_qp", "hdr_ecn_ce", "hdr_home", "hdr_via", "hdr_conn", "hdr_rtx",
-                "hdr_tx_ts", "hdr_msn", "hdr_first", "hdr_last", "hdr_va", "hdr_rkey", "hdr_length", "hdr_payload_bytes",
+                "hdr_opcode",
+                "hdr_ack_req",
+                "hdr_ppsn",
+                "hdr_dest_qp",
+                "hdr_ecn_ce",
+                "hdr_home",
+                "hdr_via",
+                "hdr_conn",
+                "hdr_rtx",
+                "hdr_tx_ts",
+                "hdr_msn",
+                "hdr_first",
+                "hdr_last",
+                "hdr_va",
+                "hdr_rkey",
+                "hdr_length",
+                "hdr_payload_bytes",
             ];
             if waiting {
                 inputs.hold("hdr_valid");

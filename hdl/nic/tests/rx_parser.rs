@@ -32,7 +32,7 @@ fn outcome(frame: &[u8]) -> Outcome {
         // goes on to rx_core, which drops it as part of R1
         return Outcome::Good { fields: vec![("opcode", 0), ("payload_bytes", 0)], sav: None, payload: Vec::new() };
     }
-    if (parsed.payload.len() + 3) / 4 * 4 > 8191 {
+    if parsed.payload.len().next_multiple_of(4) > 8191 {
         return Outcome::Drop(OVERSIZE);
     }
     let mut fields = vec![
@@ -71,7 +71,8 @@ fn outcome(frame: &[u8]) -> Outcome {
 }
 
 fn random_body(rng: &mut Rng) -> Body {
-    let msg = Msg { first: rng.chance(50), last: rng.chance(50), msn: Msn::new(rng.next() as u32 & 0xFF_FFFF), ..Msg::default() };
+    let msg =
+        Msg { first: rng.chance(50), last: rng.chance(50), msn: Msn::new(rng.next() as u32 & 0xFF_FFFF), ..Msg::default() };
     let (va, rkey, length) = (rng.next(), rng.next() as u32, rng.next() as u32);
     let imm = rng.chance(50).then(|| rng.next() as u32);
     match rng.below(24) {
@@ -178,7 +179,8 @@ impl Rig {
     /// Sends the frames with gaps and stalls of the given chances (percent) and checks every outcome in order.
     fn run(&mut self, frames: &[Vec<u8>], rng: &mut Rng, gap: u64, stall: u64) {
         let want: Vec<Outcome> = frames.iter().map(|f| outcome(f)).collect();
-        let mut want_drops: VecDeque<_> = want.iter().filter_map(|w| if let Outcome::Drop(r) = w { Some(*r) } else { None }).collect();
+        let mut want_drops: VecDeque<_> =
+            want.iter().filter_map(|w| if let Outcome::Drop(r) = w { Some(*r) } else { None }).collect();
         let mut want_headers: VecDeque<_> = want.iter().filter(|w| matches!(w, Outcome::Good { .. })).cloned().collect();
         let mut want_payloads: VecDeque<_> = want
             .iter()
@@ -243,7 +245,12 @@ impl Rig {
             }
             self.bench.cycle();
             self.cycles += 1;
-            assert!(idle < 20_000, "nothing moves: frame {frame}, {} headers, {} payloads left", want_headers.len(), want_payloads.len());
+            assert!(
+                idle < 20_000,
+                "nothing moves: frame {frame}, {} headers, {} payloads left",
+                want_headers.len(),
+                want_payloads.len()
+            );
         }
         assert_eq!(frame, frames.len(), "outcomes before their frames");
     }
@@ -349,7 +356,8 @@ fn fault_10_lets_a_wrong_icrc_pass() {
         let mut rig = Rig::new(&build("sim").unwrap());
         rig.bench.set("fault", fault);
         let frame = frame.clone();
-        let passes = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || rig.run(&[frame], &mut Rng(1), 0, 0))).is_err();
+        let passes =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || rig.run(&[frame], &mut Rng(1), 0, 0))).is_err();
         assert_eq!(passes, fault == 10);
     }
 }

@@ -123,7 +123,8 @@ impl World {
         }
         let conn = self.bench.get("next_conn") as usize;
         let b = &mut self.bench;
-        let got = Msg { qp: b.get("next_qp"), msn: b.get("next_msn"), npkts: b.get("next_npkts"), length: b.get("next_length") };
+        let got =
+            Msg { qp: b.get("next_qp"), msn: b.get("next_msn"), npkts: b.get("next_npkts"), length: b.get("next_length") };
         let (has, index, more) = (b.high("next_has_msg"), b.get("next_index"), b.high("next_more"));
         let (queue, sent) = &self.conns[conn];
         if has {
@@ -173,7 +174,7 @@ fn messages_in_order_and_no_wake_lost() {
         let mut w = World::new(&config, seed);
         let wake_chance = [0.02, 0.2, 1.0][seed as usize % 3];
         let storm = |clock: u64| clock % 2000 < 500;
-        let mut last_event = vec![0u64; 4];
+        let mut last_event = [0u64; 4];
         let mut held_since: Option<(usize, u64)> = None;
         let mut pending_done: u64 = 0;
         let mut offers = 0;
@@ -228,7 +229,8 @@ fn messages_in_order_and_no_wake_lost() {
         for _ in 0..4000 {
             if let Some(conn) = w.check_offer() {
                 w.owed[conn] = false;
-                let requeue = w.conns[conn].0.len() > 1 || (w.conns[conn].0.len() == 1 && w.conns[conn].1 + 1 < w.conns[conn].0[0].npkts);
+                let requeue =
+                    w.conns[conn].0.len() > 1 || (w.conns[conn].0.len() == 1 && w.conns[conn].1 + 1 < w.conns[conn].0[0].npkts);
                 w.done(conn, true, false, requeue);
                 quiet = 0;
             } else {

@@ -106,12 +106,35 @@ impl Host {
             host.table(1, conn, &[1 | mtu << 8]);
         }
         for (index, &(base, length, dma, pd)) in KEYS.iter().enumerate() {
-            let words = [1 | (0x50 + index as u32) << 8 | pd << 16, base as u32, (base >> 32) as u32, length as u32, (length >> 32) as u32, dma as u32, (dma >> 32) as u32];
+            let words = [
+                1 | (0x50 + index as u32) << 8 | pd << 16,
+                base as u32,
+                (base >> 32) as u32,
+                length as u32,
+                (length >> 32) as u32,
+                dma as u32,
+                (dma >> 32) as u32,
+            ];
             host.table(4, index, &words);
         }
         for qp in 0..host.config.qps {
             let base = sq_base(qp);
-            host.table(3, qp, &[1 | (qp as u32 % 4) << 16, 0x777 + qp as u32, base as u32, (base >> 32) as u32, SQ_LOG2, 0, 0, 5, host.msn[qp], 0]);
+            host.table(
+                3,
+                qp,
+                &[
+                    1 | (qp as u32 % 4) << 16,
+                    0x777 + qp as u32,
+                    base as u32,
+                    (base >> 32) as u32,
+                    SQ_LOG2,
+                    0,
+                    0,
+                    5,
+                    host.msn[qp],
+                    0,
+                ],
+            );
         }
         host
     }
@@ -193,7 +216,11 @@ impl Host {
                 && u128::from(at) + u128::from(length) <= u128::from(base) + u128::from(size)
                 && at.checked_add(length).is_some()
         });
-        if inside { 0 } else { 4 }
+        if inside {
+            0
+        } else {
+            4
+        }
     }
 
     fn post(&mut self, qp: usize, wqe: [u32; 16]) -> bool {
@@ -290,7 +317,10 @@ impl Host {
         assert_eq!(msg, status == 0);
         assert_eq!(b.high("msgrow_write"), status == 0);
         assert_eq!((b.get("cmsg_wqe_index"), b.get("msg_msn"), b.get("msg_conn")), (index.into(), msn, conn as u64));
-        assert_eq!((b.get("cmsg_wr_id"), b.get("cmsg_signaled"), b.get("cmsg_opcode")), (pair(10), (wqe[0] >> 8 & 1).into(), (wqe[0] & 0xff).into()));
+        assert_eq!(
+            (b.get("cmsg_wr_id"), b.get("cmsg_signaled"), b.get("cmsg_opcode")),
+            (pair(10), (wqe[0] >> 8 & 1).into(), (wqe[0] & 0xff).into())
+        );
         assert!(b.high("commit_valid"));
         assert_eq!(b.words("commit_data"), wqe);
         if status == 0 {
@@ -324,7 +354,11 @@ impl Host {
             }
             self.step(None, 0.1, 0.9);
         }
-        assert!(self.posted.iter().all(|p| p.is_empty()), "WQEs left: {:?}", self.posted.iter().map(|p| p.len()).collect::<Vec<_>>());
+        assert!(
+            self.posted.iter().all(|p| p.is_empty()),
+            "WQEs left: {:?}",
+            self.posted.iter().map(|p| p.len()).collect::<Vec<_>>()
+        );
     }
 }
 

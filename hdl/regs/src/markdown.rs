@@ -5,7 +5,12 @@ use crate::map::{Access, Field, Map};
 use std::fmt::Write as _;
 
 fn fields(s: &mut String, fields: &[Field], words: bool) {
-    let _ = writeln!(s, "\n| {}bits | field | meaning |\n|{}---|---|---|", if words { "word | " } else { "" }, if words { "---|" } else { "" });
+    let _ = writeln!(
+        s,
+        "\n| {}bits | field | meaning |\n|{}---|---|---|",
+        if words { "word | " } else { "" },
+        if words { "---|" } else { "" }
+    );
     for f in fields {
         let word = if words { format!("{} | ", f.word) } else { String::new() };
         let bits = match f.width {

@@ -34,9 +34,6 @@ impl<const N: usize> Logic for ByteReverse<N> {
 
     fn hdl(&self) -> Verilog {
         let bytes: Vec<String> = (0..Self::BYTES).map(|b| format!("x[{}:{}]", b * 8 + 7, b * 8)).collect();
-        Verilog::Custom(format!(
-            "// module byte_reverse_{N}: wires only\nassign y = {{{}}};\n",
-            bytes.join(",\n    ")
-        ))
+        Verilog::Custom(format!("// module byte_reverse_{N}: wires only\nassign y = {{{}}};\n", bytes.join(",\n    ")))
     }
 }

@@ -50,11 +50,7 @@ pub struct Crc32Sum<const W: usize> {
 
 impl<const W: usize> Default for Crc32Sum<W> {
     fn default() -> Self {
-        Self {
-            data: Default::default(),
-            sum: Default::default(),
-            row: rows(|j| crc32_advance(REFLECTED, (W - 1 - j) as i64)),
-        }
+        Self { data: Default::default(), sum: Default::default(), row: rows(|j| crc32_advance(REFLECTED, (W - 1 - j) as i64)) }
     }
 }
 
@@ -79,11 +75,7 @@ pub struct Crc32Advance {
 
 impl Crc32Advance {
     pub fn new(zero_bits: i64) -> Self {
-        Self {
-            state: Default::default(),
-            advanced: Default::default(),
-            row: rows(|j| crc32_advance(1 << j, zero_bits)),
-        }
+        Self { state: Default::default(), advanced: Default::default(), row: rows(|j| crc32_advance(1 << j, zero_bits)) }
     }
 }
 

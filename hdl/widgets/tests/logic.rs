@@ -7,7 +7,11 @@ fn words() -> impl Iterator<Item = u64> {
     let mut random = 0x9E37_79B9_7F4A_7C15u64;
     let mixed = (0..300).map(move |i| {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        if i % 2 == 0 { random } else { random & (random << 7) & (random >> 9) }
+        if i % 2 == 0 {
+            random
+        } else {
+            random & (random << 7) & (random >> 9)
+        }
     });
     (0..64).map(|k| 1u64 << k).chain((0..64).map(|k| u64::MAX << k)).chain([0, u64::MAX]).chain(mixed)
 }

@@ -31,22 +31,74 @@ pub enum LossRule {
 /// Something worth a line in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    Dropped { reason: DropReason },
-    Acked { conn: u16, path: u8, packets: u32 },
-    Loss { conn: u16, path: u8, rule: LossRule, packets: u32 },
-    Resend { conn: u16, home: u8, via: u8, ppsn: u32, nop: bool },
-    Probe { conn: u16, path: u8, tail: bool },
-    Timeout { conn: u16, path: u8, backoff: u8 },
-    PortChange { conn: u16, path: u8, port: u16 },
-    PathState { conn: u16, path: u8, from: PathState, to: PathState },
+    Dropped {
+        reason: DropReason,
+    },
+    Acked {
+        conn: u16,
+        path: u8,
+        packets: u32,
+    },
+    Loss {
+        conn: u16,
+        path: u8,
+        rule: LossRule,
+        packets: u32,
+    },
+    Resend {
+        conn: u16,
+        home: u8,
+        via: u8,
+        ppsn: u32,
+        nop: bool,
+    },
+    Probe {
+        conn: u16,
+        path: u8,
+        tail: bool,
+    },
+    Timeout {
+        conn: u16,
+        path: u8,
+        backoff: u8,
+    },
+    PortChange {
+        conn: u16,
+        path: u8,
+        port: u16,
+    },
+    PathState {
+        conn: u16,
+        path: u8,
+        from: PathState,
+        to: PathState,
+    },
     /// A packet of the peer was refused (R4).
-    Refused { conn: u16, qpn: u32, code: u8, msn: u32 },
+    Refused {
+        conn: u16,
+        qpn: u32,
+        code: u8,
+        msn: u32,
+    },
     /// The peer refused a packet of ours.
-    Nak { conn: u16, qpn: u32, code: u8, msn: u32 },
-    QpError { qpn: u32, status: Status },
-    ConnError { conn: u16 },
+    Nak {
+        conn: u16,
+        qpn: u32,
+        code: u8,
+        msn: u32,
+    },
+    QpError {
+        qpn: u32,
+        status: Status,
+    },
+    ConnError {
+        conn: u16,
+    },
     /// Messages of the peer that were placed completely, in order.
-    Received { qpn: u32, messages: u32 },
+    Received {
+        qpn: u32,
+        messages: u32,
+    },
 }
 
 /// Counters; they wrap.

@@ -226,9 +226,28 @@ impl Logic for Csr {
     fn update(&mut self) {
         comment!("module csr: registers, table writes, doorbells, counters, time");
         dff_setup!(
-            self, clock, write_have_address, write_have_data, write_address, write_data, write_done, read_have, read_address,
-            read_done, read_data, commit_valid, commit_where, commit_settle, bell_valid, bell, rto_min_reg, ack_delay_reg,
-            ack_every_reg, epoch_cap_reg, tick, tick_fraction
+            self,
+            clock,
+            write_have_address,
+            write_have_data,
+            write_address,
+            write_data,
+            write_done,
+            read_have,
+            read_address,
+            read_done,
+            read_data,
+            commit_valid,
+            commit_where,
+            commit_settle,
+            bell_valid,
+            bell,
+            rto_min_reg,
+            ack_delay_reg,
+            ack_every_reg,
+            epoch_cap_reg,
+            tick,
+            tick_fraction
         );
         for k in 0..STAGED {
             self.staged[k].clock.next = self.clock.val();
@@ -274,10 +293,8 @@ impl Logic for Csr {
         if self.write_address.q.val() == self.a_doorbell.val() {
             self.blocked.next = self.bell_valid.q.val();
         }
-        self.do_write.next = self.write_have_address.q.val()
-            & self.write_have_data.q.val()
-            & !self.write_done.q.val()
-            & !self.blocked.val();
+        self.do_write.next =
+            self.write_have_address.q.val() & self.write_have_data.q.val() & !self.write_done.q.val() & !self.blocked.val();
         if self.do_write.val() {
             self.write_done.d.next = true;
         }
@@ -325,7 +342,8 @@ impl Logic for Csr {
         self.staged_all.next = 0.into();
         for k in 0..STAGED {
             self.staged_word.next = self.staged[k].q.val();
-            self.staged_all.next = self.staged_all.val() | (bit_cast::<512, 32>(self.staged_word.val()) << (k * 32).to_bits::<10>());
+            self.staged_all.next =
+                self.staged_all.val() | (bit_cast::<512, 32>(self.staged_word.val()) << (k * 32).to_bits::<10>());
         }
         self.cfg_data.next = self.staged_all.val();
         self.doorbell_valid.next = self.bell_valid.q.val();

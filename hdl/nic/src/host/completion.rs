@@ -76,7 +76,9 @@ pub enum Step {
 
 // The literals in `update` below are these.
 const _: () = {
-    assert!(table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::CQ_LOG2.bit == 132 && table::qp::CQ_BASE.bit == 160);
+    assert!(
+        table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::CQ_LOG2.bit == 132 && table::qp::CQ_BASE.bit == 160
+    );
     assert!(table::qp::TX_MSN.bit == 256 && ring::cqe::BYTES == 32);
     assert!(ring::cqe::STATUS.bit == 0 && ring::cqe::OPCODE.bit == 8 && ring::cqe::PHASE.bit == 16 && ring::cqe::QPN.bit == 32);
     assert!(ring::cqe::WR_ID.bit == 64 && ring::cqe::BYTE_LEN.bit == 128 && ring::cqe::WQE_INDEX.bit == 160);
@@ -262,8 +264,30 @@ impl<const W: usize> Logic for Completion<W> {
     fn update(&mut self) {
         comment!("module completion: retired packets to CQEs, errors to flushes");
         dff_setup!(
-            self, clock, cfg_held, held_index, held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind,
-            fail_status, scan_conn, scanning, stream, cq, message, beat, desc_sent, data_sent
+            self,
+            clock,
+            cfg_held,
+            held_index,
+            held_data,
+            step,
+            walk,
+            ready,
+            qp,
+            msn,
+            incoming,
+            bytes,
+            kind,
+            nak,
+            fail_kind,
+            fail_status,
+            scan_conn,
+            scanning,
+            stream,
+            cq,
+            message,
+            beat,
+            desc_sent,
+            data_sent
         );
         clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, cqes, releases);
         self.cqes.reset.next = self.reset.val();
@@ -293,8 +317,8 @@ impl<const W: usize> Logic for Completion<W> {
         self.state.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
         self.state.write_enable.next = false;
         self.state.write_address.next = bit_cast::<24, 16>(self.qp.q.val());
-        self.slot.next = (bit_cast::<24, 16>(self.qp.q.val()) << self.message_log2.val())
-            | (self.msn.q.val() & self.message_mask.val());
+        self.slot.next =
+            (bit_cast::<24, 16>(self.qp.q.val()) << self.message_log2.val()) | (self.msn.q.val() & self.message_mask.val());
         self.messages.read_address.next = self.slot.val();
         self.messages.write_enable.next = false;
         self.messages.write_address.next = self.slot.val();
@@ -320,7 +344,9 @@ impl<const W: usize> Logic for Completion<W> {
         if self.nak_code.val() == 6 {
             self.status_of_nak.next = 11.into();
         }
-        if (self.step.q.val() == Step::Retired) | (self.step.q.val() == Step::Message) | (self.step.q.val() == Step::Failure)
+        if (self.step.q.val() == Step::Retired)
+            | (self.step.q.val() == Step::Message)
+            | (self.step.q.val() == Step::Failure)
             | (self.step.q.val() == Step::Scan)
         {
             self.now_at.next = self.state.read_data.val();
@@ -358,8 +384,8 @@ impl<const W: usize> Logic for Completion<W> {
         if self.cqe_status.val() == 0 {
             self.cqe_words.next = self.cqe_words.val() | (bit_cast::<256, 32>(self.message.q.val().length) << 128);
         }
-        self.cqe.next.addr = self.cq.q.val().base
-            + (bit_cast::<64, 16>(self.stream.q.val().cq_count & self.cqe_mask.val()) << 5);
+        self.cqe.next.addr =
+            self.cq.q.val().base + (bit_cast::<64, 16>(self.stream.q.val().cq_count & self.cqe_mask.val()) << 5);
         self.cqe.next.data = self.cqe_words.val();
         self.cqes.data_in.next = self.cqe.val();
         self.releases.data_in.next = self.qp.q.val();
@@ -570,9 +596,7 @@ impl<const W: usize> Logic for Completion<W> {
             }
             Step::Emit => {
                 comment!("the oldest message completes if it is done, or if its queue pair is in Error");
-                if (self.stream.q.val().head == self.stream.q.val().tail)
-                    | (!self.done.val() & !self.stream.q.val().failed)
-                {
+                if (self.stream.q.val().head == self.stream.q.val().tail) | (!self.done.val() & !self.stream.q.val().failed) {
                     self.finish.next = true;
                 } else if self.room.val() {
                     self.next_at.next.head = self.stream.q.val().head + 1;

@@ -82,7 +82,12 @@ const _: () = {
     assert!(ring::wqe::LKEY.bit == 32 && ring::wqe::LADDR.bit == 64 && ring::wqe::RADDR.bit == 128);
     assert!(ring::wqe::RKEY.bit == 192 && ring::wqe::LENGTH.bit == 224 && ring::wqe::WR_ID.bit == 320);
     assert!(table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::PEER_QPN.bit == 32);
-    assert!(table::qp::SQ_BASE.bit == 64 && table::qp::SQ_LOG2.bit == 128 && table::qp::PD.bit == 224 && table::qp::TX_MSN.bit == 256);
+    assert!(
+        table::qp::SQ_BASE.bit == 64
+            && table::qp::SQ_LOG2.bit == 128
+            && table::qp::PD.bit == 224
+            && table::qp::TX_MSN.bit == 256
+    );
     assert!(table::conn::NUMBER == 1 && table::conn::MTU_LOG2.bit == 8);
     assert!(table::key::NUMBER == 4 && table::key::KEY_LOW.bit == 8 && table::key::PD.bit == 16);
     assert!(table::key::BASE.bit == 32 && table::key::LENGTH.bit == 96 && table::key::DMA_BASE.bit == 160);
@@ -283,13 +288,62 @@ impl<const W: usize> Logic for WorkFetch<W> {
     fn update(&mut self) {
         comment!("module work_fetch: WQEs from host memory to messages");
         dff_setup!(
-            self, clock, issue, walk, cleared, cfg_held, held_table, held_index, held_data, id, bell_index, row, at, qp_released,
-            rel_q_busy, rel_q_id, rel_c_busy, rel_c_id, refused_valid, refused_conn, collect, collected, judge, wqe, ctx, key_ok,
-            flushed, bad_opcode, bad_length, zero, offset, key_length, key_dma, left, beyond, wraps, laddr, rounded, npkts, status
+            self,
+            clock,
+            issue,
+            walk,
+            cleared,
+            cfg_held,
+            held_table,
+            held_index,
+            held_data,
+            id,
+            bell_index,
+            row,
+            at,
+            qp_released,
+            rel_q_busy,
+            rel_q_id,
+            rel_c_busy,
+            rel_c_id,
+            refused_valid,
+            refused_conn,
+            collect,
+            collected,
+            judge,
+            wqe,
+            ctx,
+            key_ok,
+            flushed,
+            bad_opcode,
+            bad_length,
+            zero,
+            offset,
+            key_length,
+            key_dma,
+            left,
+            beyond,
+            wraps,
+            laddr,
+            rounded,
+            npkts,
+            status
         );
         clock!(
-            self, clock, fixed, state, released_qp, released_qp_copy, issued_conn, released_conn, released_conn_copy, mtu, keys,
-            runnable, pending, reads
+            self,
+            clock,
+            fixed,
+            state,
+            released_qp,
+            released_qp_copy,
+            issued_conn,
+            released_conn,
+            released_conn_copy,
+            mtu,
+            keys,
+            runnable,
+            pending,
+            reads
         );
         self.runnable.reset.next = self.reset.val();
         self.pending.reset.next = self.reset.val();
@@ -383,9 +437,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.qp_out.next = self.at.q.val().issued - self.qp_released.q.val();
         self.conn_out.next = self.issued_conn.read_data.val() - self.released_conn.read_data.val();
         self.has_work.next = self.row.q.val().valid & (self.at.q.val().producer != self.at.q.val().consumer);
-        self.may_issue.next = self.has_work.val()
-            & (self.qp_out.val() < self.messages.val())
-            & (self.conn_out.val() < self.conn_depth.val());
+        self.may_issue.next =
+            self.has_work.val() & (self.qp_out.val() < self.messages.val()) & (self.conn_out.val() < self.conn_depth.val());
         self.ring_mask.next = (self.one16.val() << self.row.q.val().log2) - 1;
         self.offset_in_ring.next = bit_cast::<64, 16>(self.at.q.val().consumer & self.ring_mask.val()) << 6;
         self.reads.data_in.next = self.row.q.val().base + self.offset_in_ring.val();
@@ -521,8 +574,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
         comment!("collect the beats of a WQE");
         self.cr_ready.next = !self.collected.q.val();
         if self.cr_valid.val() & !self.collected.q.val() {
-            self.collect.d.next =
-                (self.collect.q.val() >> self.shift_down.val()) | (bit_cast::<512, W>(self.cr_data.val()) << self.shift_in.val());
+            self.collect.d.next = (self.collect.q.val() >> self.shift_down.val())
+                | (bit_cast::<512, W>(self.cr_data.val()) << self.shift_in.val());
             self.collected.d.next = self.cr_last.val();
         }
 
@@ -569,8 +622,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.offset.d.next = self.difference.val().get_bits::<64>(0);
                 self.key_length.d.next = self.key.val().length;
                 self.key_dma.d.next = self.key.val().dma_base;
-                self.rounded.d.next = self.length.val()
-                    + ((bit_cast::<32, 16>(self.one16.val()) << self.ctx.q.val().mtu_log2) - 1);
+                self.rounded.d.next =
+                    self.length.val() + ((bit_cast::<32, 16>(self.one16.val()) << self.ctx.q.val().mtu_log2) - 1);
                 self.judge.d.next = Judge::Left;
             }
             Judge::Left => {

@@ -261,8 +261,7 @@ impl Logic for AckBuilder {
         self.descs.read.next = false;
         self.desc.next = self.descs.data_out.val();
         self.net.read_conn.next = self.desc.val().conn;
-        self.ports.read_address.next =
-            (bit_cast::<24, 16>(self.desc.val().conn) << 3) | bit_cast::<24, 3>(self.desc.val().via);
+        self.ports.read_address.next = (bit_cast::<24, 16>(self.desc.val().conn) << 3) | bit_cast::<24, 3>(self.desc.val().via);
         self.headers.write.next = false;
         match self.step.q.val() {
             Step::Wait => {
@@ -275,8 +274,8 @@ impl Logic for AckBuilder {
                 self.step.d.next = Step::Fold;
             }
             Step::Fold => {
-                self.checksum.d.next = !(self.sum.q.val().get_bits::<16>(0)
-                    + bit_cast::<16, 1>(self.sum.q.val().get_bits::<1>(16)));
+                self.checksum.d.next =
+                    !(self.sum.q.val().get_bits::<16>(0) + bit_cast::<16, 1>(self.sum.q.val().get_bits::<1>(16)));
                 self.step.d.next = Step::Send;
             }
             Step::Send => {

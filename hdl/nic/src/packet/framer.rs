@@ -219,8 +219,28 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
     fn update(&mut self) {
         comment!("module framer: headers and payload to frames with ICRC");
         dff_setup!(
-            self, clock, busy, header, header_left, left, ipv6, beat, payload_left, payload_valid, payload, made_valid,
-            made, made_info, made_beat, made_ipv6, tx_valid, tx_data, tx_keep, tx_last, spill_valid, spill
+            self,
+            clock,
+            busy,
+            header,
+            header_left,
+            left,
+            ipv6,
+            beat,
+            payload_left,
+            payload_valid,
+            payload,
+            made_valid,
+            made,
+            made_info,
+            made_beat,
+            made_ipv6,
+            tx_valid,
+            tx_data,
+            tx_keep,
+            tx_last,
+            spill_valid,
+            spill
         );
         clock!(self, clock, crc_pipe, beats, infos, crcs);
         self.crc_pipe.reset.next = self.reset.val();
@@ -230,16 +250,14 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
         comment!("what the next beat is made of; the bytes left are 2 more than a multiple of 4, so never a whole beat");
         self.made_moves.next = self.made_valid.q.val() & !self.beats.full.val();
         self.in_header.next = self.header_left.q.val() >= self.beat_bytes_8.val();
-        self.needs_payload.next =
-            !self.in_header.val() & (self.left.q.val() > bit_cast::<13, 8>(self.header_left.q.val()));
+        self.needs_payload.next = !self.in_header.val() & (self.left.q.val() > bit_cast::<13, 8>(self.header_left.q.val()));
         self.is_last.next = self.left.q.val() < self.beat_bytes.val();
         self.emits.next = self.busy.q.val()
             & (!self.made_valid.q.val() | !self.beats.full.val())
             & (!self.needs_payload.val() | self.payload_valid.q.val());
         self.takes_payload.next = self.emits.val() & self.needs_payload.val();
         comment!("payload: one beat ahead, bytes beyond the end cleared");
-        self.dr_ready.next =
-            self.payload_left.q.val().any() & (!self.payload_valid.q.val() | self.takes_payload.val());
+        self.dr_ready.next = self.payload_left.q.val().any() & (!self.payload_valid.q.val() | self.takes_payload.val());
         if self.takes_payload.val() {
             self.payload_valid.d.next = false;
         }
@@ -247,10 +265,7 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
         if self.payload_left.q.val() < self.beat_bytes.val() {
             self.cut.next = bit_cast::<16, 13>(self.beat_bytes.val() - self.payload_left.q.val()) << 3;
         }
-        if self.payload_left.q.val().any()
-            & (!self.payload_valid.q.val() | self.takes_payload.val())
-            & self.dr_valid.val()
-        {
+        if self.payload_left.q.val().any() & (!self.payload_valid.q.val() | self.takes_payload.val()) & self.dr_valid.val() {
             self.payload_valid.d.next = true;
             self.payload.d.next = self.dr_data.val() & (self.all_bits.val() >> self.cut.val());
             self.payload_left.d.next = self.payload_left.q.val() - self.beat_bytes.val();
@@ -296,8 +311,7 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
         self.ack_ready.next = self.loads.val();
         self.packet_ready.next = self.loads.val() & !self.ack_valid.val();
         self.padded.next = (self.packet_payload_bytes.val() + 3) & !bits::<13>(3);
-        self.chosen.next =
-            bit_cast::<HEADER_BITS, WRITE_HEADER_BITS>(self.packet_header.val()) << self.header_align.val();
+        self.chosen.next = bit_cast::<HEADER_BITS, WRITE_HEADER_BITS>(self.packet_header.val()) << self.header_align.val();
         if self.ack_valid.val() {
             self.chosen.next = self.ack_header.val();
         }
@@ -330,8 +344,7 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
         self.crc_pipe.valid.next = self.made_moves.val();
         self.crc_pipe.first.next = !self.made_beat.q.val().any();
         self.crc_pipe.last.next = self.made_info.q.val().last;
-        self.crc_pipe.unused_bytes.next =
-            (!self.made_info.q.val().bytes + 1) & self.left_mask.val().get_bits::<6>(0);
+        self.crc_pipe.unused_bytes.next = (!self.made_info.q.val().bytes + 1) & self.left_mask.val().get_bits::<6>(0);
         self.crc_pipe.data.next = self.made.q.val() | self.ones.val();
         self.beats.write.next = self.made_moves.val();
         self.beats.data_in.next = self.made.q.val();
@@ -370,8 +383,7 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
                         self.spill_valid.d.next = true;
                     } else {
                         self.tx_last.d.next = true;
-                        self.tx_keep.d.next =
-                            self.all_keep.val() >> (self.beat_bytes_8.val() - (self.tail_bytes.val() + 4));
+                        self.tx_keep.d.next = self.all_keep.val() >> (self.beat_bytes_8.val() - (self.tail_bytes.val() + 4));
                     }
                 }
             }

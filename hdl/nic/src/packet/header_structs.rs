@@ -6,10 +6,8 @@ use mrnic_wire::tables::{FieldInfo, FieldKind, HeaderInfo, LayoutInfo};
 use std::fmt::Write;
 
 /// Group name, what it is, its headers; `None` stands for all headers of an opcode, after UDP.
-const FRONTS: [(&str, &str, &[&str]); 2] = [
-    ("Ipv4Front", "Ethernet and IPv4", &["ETH", "IPV4"]),
-    ("Ipv6Front", "Ethernet and IPv6", &["ETH", "IPV6"]),
-];
+const FRONTS: [(&str, &str, &[&str]); 2] =
+    [("Ipv4Front", "Ethernet and IPv4", &["ETH", "IPV4"]), ("Ipv6Front", "Ethernet and IPv6", &["ETH", "IPV6"])];
 const BACKS: [(&str, &str); 2] = [("WriteBack", "WRITE"), ("AckBack", "ACK")];
 /// Packets sent as the leading headers of a WRITE.
 const PREFIXES: [&str; 2] = ["NOP", "PROBE"];

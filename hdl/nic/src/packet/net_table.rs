@@ -130,8 +130,8 @@ impl Logic for NetTable {
                 self.step.d.next = 4.into();
             }
             4 => {
-                self.entry.d.next.ipv4_sum = self.sum.q.val().get_bits::<16>(0)
-                    + bit_cast::<16, 4>(self.sum.q.val().get_bits::<4>(16));
+                self.entry.d.next.ipv4_sum =
+                    self.sum.q.val().get_bits::<16>(0) + bit_cast::<16, 4>(self.sum.q.val().get_bits::<4>(16));
                 self.step.d.next = 5.into();
             }
             _ => {

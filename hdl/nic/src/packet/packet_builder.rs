@@ -292,8 +292,25 @@ impl Logic for PacketBuilder {
     fn update(&mut self) {
         comment!("module packet_builder: descriptors to headers and payload reads");
         dff_setup!(
-            self, clock, step, is_data, is_nop, is_probe, ipv6, payload_bytes, pad, udp_bytes, offset, laddr, va,
-            ipv4_bytes, sum, checksum, read_valid, read_addr, read_len
+            self,
+            clock,
+            step,
+            is_data,
+            is_nop,
+            is_probe,
+            ipv6,
+            payload_bytes,
+            pad,
+            udp_bytes,
+            offset,
+            laddr,
+            va,
+            ipv4_bytes,
+            sum,
+            checksum,
+            read_valid,
+            read_addr,
+            read_len
         );
         clock!(self, clock, descs, messages, net, headers);
         self.descs.reset.next = self.reset.val();
@@ -334,8 +351,8 @@ impl Logic for PacketBuilder {
         self.descs.read.next = false;
         self.desc.next = self.descs.data_out.val();
         self.net.read_conn.next = self.desc.val().conn;
-        self.messages.read_address.next = (bit_cast::<24, 16>(self.desc.val().qp) << self.msgs_log2.val())
-            | (self.desc.val().msn & self.msn_mask.val());
+        self.messages.read_address.next =
+            (bit_cast::<24, 16>(self.desc.val().qp) << self.msgs_log2.val()) | (self.desc.val().msn & self.msn_mask.val());
         self.row.next = self.messages.read_data.val();
         self.read_free.next = !self.read_valid.q.val() | self.dr_desc_ready.val();
         if self.dr_desc_ready.val() {
@@ -361,8 +378,8 @@ impl Logic for PacketBuilder {
                 self.ipv6.d.next = self.net.row.val().ipv6;
                 self.payload_bytes.d.next = self.bytes.val();
                 self.pad.d.next = self.padding.val();
-                self.udp_bytes.d.next = self.udp_write.val()
-                    + bit_cast::<16, 13>(self.bytes.val() + bit_cast::<13, 2>(self.padding.val()));
+                self.udp_bytes.d.next =
+                    self.udp_write.val() + bit_cast::<16, 13>(self.bytes.val() + bit_cast::<13, 2>(self.padding.val()));
                 if self.desc.val().kind == self.kind_nop.val() {
                     self.udp_bytes.d.next = self.udp_nop.val();
                 }
@@ -381,8 +398,8 @@ impl Logic for PacketBuilder {
                 self.step.d.next = Step::Fold;
             }
             Step::Fold => {
-                self.checksum.d.next = !(self.sum.q.val().get_bits::<16>(0)
-                    + bit_cast::<16, 1>(self.sum.q.val().get_bits::<1>(16)));
+                self.checksum.d.next =
+                    !(self.sum.q.val().get_bits::<16>(0) + bit_cast::<16, 1>(self.sum.q.val().get_bits::<1>(16)));
                 self.step.d.next = Step::Send;
             }
             Step::Send => {

@@ -1,8 +1,8 @@
 //! key_check: the key part of R3: index, validity, low byte, protection domain, right, bounds; and the bus address of the packet.
 //! In: `start` with rkey, va, bytes; `pd` of the QP two clocks later; rows written by cfg table 4. Out: `code` and `addr`, valid from the
 //! fourth clock after `start` until the next one. Guarantees: no address arithmetic wraps; one 64-bit operation a clock.
-use crate::filled::filled;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
@@ -104,9 +104,8 @@ impl Logic for KeyCheck {
         self.difference.next = bit_cast::<65, 64>(self.va1.q.val()) - bit_cast::<65, 64>(self.row.q.val().base);
         self.end.next = bit_cast::<65, 64>(self.va1.q.val()) + bit_cast::<65, 13>(self.bytes1.q.val());
         if self.stage.q.val().get_bit(1) {
-            self.bad_key.d.next = !self.known.q.val()
-                | !self.row.q.val().valid
-                | (self.row.q.val().key_low != self.key.q.val().get_bits::<8>(0));
+            self.bad_key.d.next =
+                !self.known.q.val() | !self.row.q.val().valid | (self.row.q.val().key_low != self.key.q.val().get_bits::<8>(0));
             self.no_access.d.next = (self.row.q.val().pd != self.pd.val()) | !self.row.q.val().remote_write;
             self.below.d.next = self.difference.val().get_bit(64);
             self.offset.d.next = self.difference.val().get_bits::<64>(0);

@@ -1,8 +1,8 @@
 //! message_tracker: which messages of a stream are complete (R7) and whether a packet fits its message (R3, code 7).
 //! In: `start` with QP, MSN, payload and message length; `take` if the packet is placed. Out: `fits`, and `exp` after it.
 //! Guarantees: bytes of a message never exceed the length its packets state; exp passes only complete messages, each once.
-use crate::filled::filled;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
@@ -127,8 +127,8 @@ impl Logic for MessageTracker {
         } else if self.state.q.val() == MessageState::Look {
             self.read_msn.next = self.oldest.q.val();
         }
-        self.messages.read_address.next = (bit_cast::<24, 16>(self.read_qp.val()) << self.messages_log2.val())
-            | (self.read_msn.val() & self.slot_mask.val());
+        self.messages.read_address.next =
+            (bit_cast::<24, 16>(self.read_qp.val()) << self.messages_log2.val()) | (self.read_msn.val() & self.slot_mask.val());
         self.write_msn.next = self.number.q.val();
         self.messages.write_enable.next = false;
         self.messages.write_data.next.bytes = 0.into();
@@ -151,8 +151,7 @@ impl Logic for MessageTracker {
             }
             MessageState::Calc => {
                 self.distance.d.next = self.number.q.val() - self.oldest.q.val();
-                self.sum.d.next =
-                    bit_cast::<33, 32>(self.current.q.val().bytes) + bit_cast::<33, 13>(self.payload.q.val());
+                self.sum.d.next = bit_cast::<33, 32>(self.current.q.val().bytes) + bit_cast::<33, 13>(self.payload.q.val());
                 self.state.d.next = MessageState::Fetch;
             }
             MessageState::Fetch => {
@@ -219,8 +218,8 @@ impl Logic for MessageTracker {
             self.walk.d.next = 0.into();
             self.state.d.next = MessageState::Clear;
         }
-        self.slot.next = (bit_cast::<24, 16>(self.at.q.val()) << self.messages_log2.val())
-            | (self.write_msn.val() & self.slot_mask.val());
+        self.slot.next =
+            (bit_cast::<24, 16>(self.at.q.val()) << self.messages_log2.val()) | (self.write_msn.val() & self.slot_mask.val());
         self.messages.write_address.next = self.slot.val();
         if self.state.q.val() == MessageState::Walk {
             self.messages.write_address.next = self.walk.q.val();

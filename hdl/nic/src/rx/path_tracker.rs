@@ -1,8 +1,8 @@
 //! path_tracker: which packets of a path have arrived (R2 class, R5 bit set and cumulative advance, R9 vector).
 //! In: `start` with a path row and a PPSN, then `take` for an accepted packet, `gather` for the vector. Out: class, cum, high, SAV.
 //! Guarantees: a PPSN sets its bit once; cum passes only received PPSNs; bits at and below cum are zero; logic on 64 bits a clock.
-use crate::filled::filled;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::{FirstOne64, Ram};
 use rust_hdl_core::prelude::*;
@@ -125,8 +125,24 @@ impl Logic for PathTracker {
     fn update(&mut self) {
         comment!("module path_tracker: received set and cumulative point of a path (R2, R5, R9)");
         dff_setup!(
-            self, clock, state, walk, at, number, cum_r, high_r, offset, gap, seen, below, filled_word, all_ones, hole_bit,
-            turn, start_word, start_bit
+            self,
+            clock,
+            state,
+            walk,
+            at,
+            number,
+            cum_r,
+            high_r,
+            offset,
+            gap,
+            seen,
+            below,
+            filled_word,
+            all_ones,
+            hole_bit,
+            turn,
+            start_word,
+            start_bit
         );
         clock!(self, clock, rows);
         for k in 0..4 {
@@ -264,8 +280,7 @@ impl Logic for PathTracker {
             } else {
                 for k in 0..4 {
                     if self.number.q.val().get_bits::<2>(6) == k.to_bits::<2>() {
-                        self.word[k].d.next =
-                            self.word[k].q.val() | (bits::<64>(1) << self.number.q.val().get_bits::<6>(0));
+                        self.word[k].d.next = self.word[k].q.val() | (bits::<64>(1) << self.number.q.val().get_bits::<6>(0));
                     }
                 }
                 if self.offset.q.val() == 0 {

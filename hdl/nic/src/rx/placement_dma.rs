@@ -1,8 +1,8 @@
 //! placement_dma: puts the payload of each placed packet where its header says, and throws that of the others away.
 //! In: `place` in the order of the packets, `pl` the payload buffer's stream (good packets with payload only). Out: `dw_desc`, `dw`.
 //! Guarantees: exactly one packet of the buffer per `place`; a descriptor is taken before its data starts; one idle clock a packet.
-use crate::filled::filled;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Fifo;
 use rust_hdl_core::prelude::*;

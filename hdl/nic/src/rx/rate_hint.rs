@@ -1,8 +1,8 @@
 //! rate_hint: the receiver's fair share of its inbound bandwidth (R11).
 //! In: `add` (placed payload of a connection), `swap` and `publish` (the two steps of an epoch). Out: rate of the connection read.
 //! Guarantees: the bytes of an epoch and the limits in force are in separate banks, so a step sees one epoch and never parts of two.
-use crate::filled::filled;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
@@ -133,9 +133,39 @@ impl Logic for RateHint {
     fn update(&mut self) {
         comment!("module rate_hint: fair share of the inbound bandwidth, an epoch at a time (R11)");
         dff_setup!(
-            self, clock, state, walk, bank, limit_bank, epoch_time, number, started, share_r, next_share, add1, add2,
-            adding_conn, adding_bytes, added, bytes, was_active, tenfold, ninefold, wish, limit, counts, greedy, total,
-            remain, quotient, divisor, rest, turn, larger, scaled, rate_r
+            self,
+            clock,
+            state,
+            walk,
+            bank,
+            limit_bank,
+            epoch_time,
+            number,
+            started,
+            share_r,
+            next_share,
+            add1,
+            add2,
+            adding_conn,
+            adding_bytes,
+            added,
+            bytes,
+            was_active,
+            tenfold,
+            ninefold,
+            wish,
+            limit,
+            counts,
+            greedy,
+            total,
+            remain,
+            quotient,
+            divisor,
+            rest,
+            turn,
+            larger,
+            scaled,
+            rate_r
         );
         clock!(self, clock, before);
         self.init.next = self.state.q.val() == HintState::Init;

@@ -1,10 +1,10 @@
 //! rx_checks: checks 1 to 10 of docs/wire.md on the headers of a whole frame, then "unsupported" and "oversize"; a pipeline of four clocks.
 //! In: `valid` with the fields, the form and the bytes received. Out: `record_valid` four clocks later with the first failed check.
 //! Guarantees: the order of the checks; only WRITE without immediate, NOP, ACK and PROBE pass.
-use crate::filled::filled;
 use super::rx_fields::RxChecked;
 use super::rx_layout::{constant, header_bytes, layout, opcode_header_bytes, opcode_value, FORMS};
 use super::rx_rows::{RxAckHeader, RxHeader};
+use crate::filled::filled;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -162,10 +162,49 @@ impl Logic for RxChecks {
     fn update(&mut self) {
         comment!("module rx_checks: the receiver's checks of a frame, in their order");
         dff_setup!(
-            self, clock, valid1, header1, ack1, checked1, words1, ipv4_1, known1, stored1, frame1, before1, inner1, total1,
-            valid2, header2, ack2, checked2, ipv4_2, stored2, short2, total2, available2, need2, in_ip2, headers2, udp2,
-            known_opcode2, carries2, supported2, is_write2, valid3, header3, ack3, stored3, bad3, sum3, ipv4_3, pad3, region3,
-            is_write3, valid4, record4
+            self,
+            clock,
+            valid1,
+            header1,
+            ack1,
+            checked1,
+            words1,
+            ipv4_1,
+            known1,
+            stored1,
+            frame1,
+            before1,
+            inner1,
+            total1,
+            valid2,
+            header2,
+            ack2,
+            checked2,
+            ipv4_2,
+            stored2,
+            short2,
+            total2,
+            available2,
+            need2,
+            in_ip2,
+            headers2,
+            udp2,
+            known_opcode2,
+            carries2,
+            supported2,
+            is_write2,
+            valid3,
+            header3,
+            ack3,
+            stored3,
+            bad3,
+            sum3,
+            ipv4_3,
+            pad3,
+            region3,
+            is_write3,
+            valid4,
+            record4
         );
         comment!("clock 1: the fields; where the IP header starts, how long it is, what the length field says");
         self.valid1.d.next = self.valid.val();
@@ -198,8 +237,8 @@ impl Logic for RxChecks {
         self.total2.d.next = self.total1.q.val();
         self.need2.d.next = self.inner1.q.val() + self.udp_bytes.val();
         self.available2.d.next = self.frame1.q.val() - self.before1.q.val();
-        self.short2.d.next =
-            !self.known1.q.val() | (self.frame1.q.val() < ((self.before1.q.val() + self.inner1.q.val()) + self.udp_bytes.val()));
+        self.short2.d.next = !self.known1.q.val()
+            | (self.frame1.q.val() < ((self.before1.q.val() + self.inner1.q.val()) + self.udp_bytes.val()));
         self.in_ip2.d.next = self.total1.q.val() - self.inner1.q.val();
         self.udp2.d.next = bit_cast::<17, 16>(self.checked1.q.val().udp_length);
         for k in 0..4 {
@@ -263,18 +302,11 @@ impl Logic for RxChecks {
         );
         self.bad.next = self.bad.val().replace_bit(7, !self.checked2.q.val().bth_good | !self.known_opcode2.q.val());
         self.bad.next = self.bad.val().replace_bit(8, !self.checked2.q.val().path_header_good);
-        self.bad.next = self.bad.val().replace_bit(
-            9,
-            self.region.val().get_bit(16) | (self.region.val().any() & !self.carries2.q.val()),
-        );
-        self.bad.next = self.bad.val().replace_bit(
-            10,
-            !self.region.val().any() & self.checked2.q.val().pad.any(),
-        );
-        self.bad.next = self.bad.val().replace_bit(
-            12,
-            !self.supported2.q.val() | (self.is_write2.q.val() & self.checked2.q.val().imm),
-        );
+        self.bad.next =
+            self.bad.val().replace_bit(9, self.region.val().get_bit(16) | (self.region.val().any() & !self.carries2.q.val()));
+        self.bad.next = self.bad.val().replace_bit(10, !self.region.val().any() & self.checked2.q.val().pad.any());
+        self.bad.next =
+            self.bad.val().replace_bit(12, !self.supported2.q.val() | (self.is_write2.q.val() & self.checked2.q.val().imm));
         self.bad.next = self.bad.val().replace_bit(13, self.region.val().get_bits::<3>(13) != 0);
         self.bad3.d.next = self.bad.val();
 

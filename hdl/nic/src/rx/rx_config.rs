@@ -1,8 +1,8 @@
 //! rx_config: applies table writes (CONN, PATH, QP, KEY) to the receive side, as one step of rx_core.
 //! In: the csr broadcast, `go` when rx_core stands still. Out: write strobes for the tables, `active` until the last one is done.
 //! Guarantees: an index out of range writes nothing; writing CONN clears all eight path rows to their start PPSNs, opening or closing.
-use crate::filled::filled;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
@@ -88,9 +88,7 @@ impl Logic for RxConfig {
             if self.cfg_table.val() == k.to_bits::<8>() {
                 self.mine.next = self.cfg_valid.val();
             }
-            if (self.table.q.val() == k.to_bits::<8>())
-                & (bit_cast::<24, 16>(self.at.q.val()) < self.limit[k].val())
-            {
+            if (self.table.q.val() == k.to_bits::<8>()) & (bit_cast::<24, 16>(self.at.q.val()) < self.limit[k].val()) {
                 self.within.next = true;
             }
         }

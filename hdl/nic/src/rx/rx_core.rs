@@ -1,7 +1,6 @@
 //! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, EPOCH SWAP, EPOCH PUBLISH, CFG.
 //! In: `hdr` records of good frames, table writes, registers. Out: `place`, `ackdesc`, `ack`, `rxerr`, commit records.
 //! Guarantees: every output has room before a step begins; 7 clocks a packet, 12 with acknowledgment (more where a hole is filled).
-use crate::filled::filled;
 use super::key_check::KeyCheck;
 use super::message_tracker::MessageTracker;
 use super::path_tracker::PathTracker;
@@ -11,6 +10,7 @@ use super::rx_layout::{flag_mask, opcode_value};
 use super::rx_rows::{kind, AckDescRow, RxAckHeader, RxCommitRow, RxConnRow, RxHeader, RxPathRow, RxQpRow};
 use super::rx_timers::RxTimers;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
@@ -293,10 +293,48 @@ impl Logic for RxCore {
     fn update(&mut self) {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
-            self, clock, state, walk, h, is_timer, is_write, is_nop, is_probe, is_ack, time, row, conn_row, qp_row, path,
-            qp_failed, allowed, bad_qp, too_long, touches_key, age, code, addr, accepted, refused, duplicate, outside,
-            in_order, held_full, placed, acking, turn, place_full, place_write_r, place_bytes_r, ack_full, ack_r, desc_full,
-            desc, rxerr_full, commit_valid, commit
+            self,
+            clock,
+            state,
+            walk,
+            h,
+            is_timer,
+            is_write,
+            is_nop,
+            is_probe,
+            is_ack,
+            time,
+            row,
+            conn_row,
+            qp_row,
+            path,
+            qp_failed,
+            allowed,
+            bad_qp,
+            too_long,
+            touches_key,
+            age,
+            code,
+            addr,
+            accepted,
+            refused,
+            duplicate,
+            outside,
+            in_order,
+            held_full,
+            placed,
+            acking,
+            turn,
+            place_full,
+            place_write_r,
+            place_bytes_r,
+            ack_full,
+            ack_r,
+            desc_full,
+            desc,
+            rxerr_full,
+            commit_valid,
+            commit
         );
         clock!(self, clock, tracker, key, messages, hint, timers, tables, conns, qps, paths);
         self.tracker.reset.next = self.reset.val();
@@ -395,8 +433,8 @@ impl Logic for RxCore {
 
         comment!("rows addressed: of the packet or the timer in its first clock, of the last QP for an acknowledgment");
         self.read_conn.next = self.hdr_conn.val();
-        self.read_row.next = (bit_cast::<24, 16>(self.hdr_conn.val()) << 3)
-            | bit_cast::<24, 3>(self.hdr_home.val().get_bits::<3>(0));
+        self.read_row.next =
+            (bit_cast::<24, 16>(self.hdr_conn.val()) << 3) | bit_cast::<24, 3>(self.hdr_home.val().get_bits::<3>(0));
         self.read_qp.next = self.hdr_dest_qp.val().get_bits::<16>(0);
         if self.timers.due.val() {
             self.read_conn.next = bit_cast::<16, 24>(self.timers.due_row.val() >> 3);
@@ -751,22 +789,22 @@ impl Logic for RxCore {
             self.row.d.next = self.read_row.val();
             self.is_timer.d.next = self.timers.due.val();
             self.h.d.next.opcode = self.hdr_opcode.val();
-                    self.h.d.next.ack_req = self.hdr_ack_req.val();
-                    self.h.d.next.ppsn = self.hdr_ppsn.val();
-                    self.h.d.next.dest_qp = self.hdr_dest_qp.val();
-                    self.h.d.next.ecn_ce = self.hdr_ecn_ce.val();
-                    self.h.d.next.home = self.hdr_home.val();
-                    self.h.d.next.via = self.hdr_via.val();
-                    self.h.d.next.conn = self.hdr_conn.val();
-                    self.h.d.next.rtx = self.hdr_rtx.val();
-                    self.h.d.next.tx_ts = self.hdr_tx_ts.val();
-                    self.h.d.next.msn = self.hdr_msn.val();
-                    self.h.d.next.first = self.hdr_first.val();
-                    self.h.d.next.last = self.hdr_last.val();
-                    self.h.d.next.va = self.hdr_va.val();
-                    self.h.d.next.rkey = self.hdr_rkey.val();
-                    self.h.d.next.length = self.hdr_length.val();
-                    self.h.d.next.payload_bytes = self.hdr_payload_bytes.val();
+            self.h.d.next.ack_req = self.hdr_ack_req.val();
+            self.h.d.next.ppsn = self.hdr_ppsn.val();
+            self.h.d.next.dest_qp = self.hdr_dest_qp.val();
+            self.h.d.next.ecn_ce = self.hdr_ecn_ce.val();
+            self.h.d.next.home = self.hdr_home.val();
+            self.h.d.next.via = self.hdr_via.val();
+            self.h.d.next.conn = self.hdr_conn.val();
+            self.h.d.next.rtx = self.hdr_rtx.val();
+            self.h.d.next.tx_ts = self.hdr_tx_ts.val();
+            self.h.d.next.msn = self.hdr_msn.val();
+            self.h.d.next.first = self.hdr_first.val();
+            self.h.d.next.last = self.hdr_last.val();
+            self.h.d.next.va = self.hdr_va.val();
+            self.h.d.next.rkey = self.hdr_rkey.val();
+            self.h.d.next.length = self.hdr_length.val();
+            self.h.d.next.payload_bytes = self.hdr_payload_bytes.val();
             if self.timers.due.val() {
                 self.h.d.next.conn = self.read_conn.val();
                 self.h.d.next.home = bit_cast::<8, 3>(self.read_row.val().get_bits::<3>(0));
@@ -774,15 +812,15 @@ impl Logic for RxCore {
                 self.h.d.next.payload_bytes = 0.into();
             }
             self.ack_r.d.next.ts_echo = self.hdr_ts_echo.val();
-                    self.ack_r.d.next.service = self.hdr_service.val();
-                    self.ack_r.d.next.ce = self.hdr_ce.val();
-                    self.ack_r.d.next.dup = self.hdr_dup.val();
-                    self.ack_r.d.next.flags = self.hdr_flags.val();
-                    self.ack_r.d.next.rate = self.hdr_rate.val();
-                    self.ack_r.d.next.sav = self.hdr_sav.val();
-                    self.ack_r.d.next.mak_qp = self.hdr_mak_qp.val();
-                    self.ack_r.d.next.mak_code = self.hdr_mak_code.val();
-                    self.ack_r.d.next.mak_msn = self.hdr_mak_msn.val();
+            self.ack_r.d.next.service = self.hdr_service.val();
+            self.ack_r.d.next.ce = self.hdr_ce.val();
+            self.ack_r.d.next.dup = self.hdr_dup.val();
+            self.ack_r.d.next.flags = self.hdr_flags.val();
+            self.ack_r.d.next.rate = self.hdr_rate.val();
+            self.ack_r.d.next.sav = self.hdr_sav.val();
+            self.ack_r.d.next.mak_qp = self.hdr_mak_qp.val();
+            self.ack_r.d.next.mak_code = self.hdr_mak_code.val();
+            self.ack_r.d.next.mak_msn = self.hdr_mak_msn.val();
         }
 
         self.tracker.start.next = self.begin.val();

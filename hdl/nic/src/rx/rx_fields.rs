@@ -178,9 +178,7 @@ impl Source {
                 all.join(" && ")
             }
         };
-        let ip_good = |form: Form| {
-            equal(expected(form.ip()).iter().map(|(f, v)| (in_ip(form, f.name), f.width, *v)).collect())
-        };
+        let ip_good = |form: Form| equal(expected(form.ip()).iter().map(|(f, v)| (in_ip(form, f.name), f.width, *v)).collect());
         match *self {
             Transport(opcode, header, name) => {
                 slice("udp", transport_bytes(), transport_at(opcode, header, &field(header, name)), width)
@@ -301,8 +299,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
 
     fn hdl(&self) -> Verilog {
         let (frame, inner, transport) = (NB * W / 8, inner_bytes(), transport_bytes());
-        let bytes: Vec<String> =
-            (0..frame).map(|b| format!("beat_{}[{}:{}]", b * 8 / W, b * 8 % W + 7, b * 8 % W)).collect();
+        let bytes: Vec<String> = (0..frame).map(|b| format!("beat_{}[{}:{}]", b * 8 / W, b * 8 % W + 7, b * 8 % W)).collect();
         let cut = |vector: &str, bytes: usize, from: usize, len: usize| {
             format!("{vector}[{}:{}]", 8 * (bytes - from) - 1, 8 * (bytes - from - len))
         };

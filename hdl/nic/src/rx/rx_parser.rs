@@ -2,12 +2,12 @@
 //! In: `mac_rx_*`. Out: `hdr` records in frame order, `pl` with one packet for each record with payload, `commit_drop`.
 //! Guarantees: a frame is judged as a whole; the payload of a bad one never leaves the buffer; one beat a clock, no idle ones;
 //! a frame is only let in when its record has room, and no frame needs more buffer than there is.
-use crate::filled::filled;
 use super::rx_checks::{RxChecks, RxRecord};
 use super::rx_fields::RxFields;
 use super::rx_layout::{constant, crc_initial, crc_residue, field, header_bytes, opcode_header_bytes, opcode_value, FORMS};
 use super::rx_rows::{RxAckHeader, RxHeader};
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::{Crc32Pipe, Fifo, LastOne64};
 use rust_hdl_core::prelude::*;
@@ -287,10 +287,50 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
     fn update(&mut self) {
         comment!("module rx_parser: frames to headers and payload");
         dff_setup!(
-            self, clock, undecided, inside, valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2,
-            bytes2, outer2, inner2, vlan2, ipv4_2, ipv6_2, length2, ip_last2, crc_done2, valid3, data3, last3, index3, bytes3,
-            vlan3, ipv4_3, ipv6_3, form3, write3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data,
-            drop_valid, drop_reason
+            self,
+            clock,
+            undecided,
+            inside,
+            valid1,
+            data1,
+            keep1,
+            last1,
+            first1,
+            index1,
+            valid2,
+            data2,
+            last2,
+            first2,
+            index2,
+            bytes2,
+            outer2,
+            inner2,
+            vlan2,
+            ipv4_2,
+            ipv6_2,
+            length2,
+            ip_last2,
+            crc_done2,
+            valid3,
+            data3,
+            last3,
+            index3,
+            bytes3,
+            vlan3,
+            ipv4_3,
+            ipv6_3,
+            form3,
+            write3,
+            region3,
+            left3,
+            stored3,
+            crc_valid,
+            crc_first,
+            crc_last,
+            crc_unused,
+            crc_data,
+            drop_valid,
+            drop_reason
         );
         clock!(self, clock, checks, crc_pipe, records, crc_good, headers, payload, payload_last, verdicts);
         self.checks.reset.next = self.reset.val();
@@ -335,9 +375,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             }
         }
         self.stores.next = self.valid3.q.val() & (self.last3.q.val() | self.valid2.q.val()) & self.left.val().any();
-        self.move3.next = self.valid3.q.val()
-            & (self.last3.q.val() | self.valid2.q.val())
-            & !(self.stores.val() & self.payload.full.val());
+        self.move3.next =
+            self.valid3.q.val() & (self.last3.q.val() | self.valid2.q.val()) & !(self.stores.val() & self.payload.full.val());
         self.move2.next = self.valid2.q.val() & (!self.valid3.q.val() | self.move3.val());
         self.move1.next = self.valid1.q.val() & (!self.valid2.q.val() | self.move2.val());
         self.take.next = false;
@@ -530,8 +569,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.checks.ipv4.next = self.ipv4_3.q.val();
         self.checks.ipv6.next = self.ipv6_3.q.val();
         self.checks.stored.next = self.stored3.q.val() | self.stores.val();
-        self.checks.frame_bytes.next = (bit_cast::<22, 16>(self.index3.q.val()) << self.beat_log2.val())
-            + bit_cast::<22, 8>(self.bytes3.q.val());
+        self.checks.frame_bytes.next =
+            (bit_cast::<22, 16>(self.index3.q.val()) << self.beat_log2.val()) + bit_cast::<22, 8>(self.bytes3.q.val());
         self.records.data_in.next = self.checks.record.val();
         self.records.write.next = self.checks.record_valid.val();
 

@@ -1,8 +1,8 @@
 //! rx_timers: finds paths whose held acknowledgment is due (R8, the timer).
 //! In: `write` with a path row, whether packets are unacknowledged and since when. Out: `due` with a row, until `taken`.
 //! Guarantees: every armed row is looked at once a round; a row is only offered, the taker checks it again.
-use crate::filled::filled;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
@@ -60,9 +60,7 @@ impl Logic for RxTimers {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module rx_timers: scan for held acknowledgments that are due (R8)");
-        dff_setup!(
-            self, clock, walking, position, read_valid, read_row, age_valid, age_row, age, found, found_row
-        );
+        dff_setup!(self, clock, walking, position, read_valid, read_row, age_valid, age_row, age, found, found_row);
         clock!(self, clock, rows);
         self.init_done.next = !self.walking.q.val();
         self.due.next = self.found.q.val();

@@ -153,10 +153,10 @@ impl Logic for PathScheduler {
                 .usable
                 .val()
                 .replace_bit(p, self.ok.val().get_bit(p) & ((p.to_bits::<3>() & self.order_mask.val()) == p.to_bits::<3>()));
-            self.preferred.next = self.preferred.val().replace_bit(
-                p,
-                self.usable.val().get_bit(p) & (bit_cast::<4, 3>(self.order_here.val()) < self.k.val()),
-            );
+            self.preferred.next = self
+                .preferred
+                .val()
+                .replace_bit(p, self.usable.val().get_bit(p) & (bit_cast::<4, 3>(self.order_here.val()) < self.k.val()));
         }
         self.candidate.next = self.preferred.val();
         if !self.preferred.val().any() {

@@ -110,9 +110,39 @@ impl Logic for RateLimiter {
     fn update(&mut self) {
         comment!("module rate_limiter: connection cap (C3) and pacer (C4), three clocks after start");
         dff_setup!(
-            self, clock, limited1, has_cap1, hint_low1, hint_high1, s1, elapsed1, mtu1, tokens1, inflight1, cost1,
-            bytes1, limited2, has_cap2, cap_low2, cap_high2, fill_low2, fill_high2, tokens2, inflight2, after2, cost2,
-            limit2, mtu_bytes2, stage1, stage2, stage3, cap_exists3, cap_ok3, reached3, pace_ok3, tokens3
+            self,
+            clock,
+            limited1,
+            has_cap1,
+            hint_low1,
+            hint_high1,
+            s1,
+            elapsed1,
+            mtu1,
+            tokens1,
+            inflight1,
+            cost1,
+            bytes1,
+            limited2,
+            has_cap2,
+            cap_low2,
+            cap_high2,
+            fill_low2,
+            fill_high2,
+            tokens2,
+            inflight2,
+            after2,
+            cost2,
+            limit2,
+            mtu_bytes2,
+            stage1,
+            stage2,
+            stage3,
+            cap_exists3,
+            cap_ok3,
+            reached3,
+            pace_ok3,
+            tokens3
         );
         self.stage1.d.next = self.start.val();
         self.stage2.d.next = self.stage1.q.val();

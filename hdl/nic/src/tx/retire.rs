@@ -143,8 +143,21 @@ impl Logic for Retire {
     fn update(&mut self) {
         comment!("module retire: newly acknowledged words to retired packets");
         dff_setup!(
-            self, clock, word, next_valid, upcoming, asked_valid, asked, adding, adding_packet, adding_entry, promised,
-            open_wait, opening, walk, ready
+            self,
+            clock,
+            word,
+            next_valid,
+            upcoming,
+            asked_valid,
+            asked,
+            adding,
+            adding_packet,
+            adding_entry,
+            promised,
+            open_wait,
+            opening,
+            walk,
+            ready
         );
         clock!(self, clock, words, done, rb_read, rb_own);
         self.words.reset.next = self.reset.val();
@@ -160,7 +173,8 @@ impl Logic for Retire {
         comment!("the lowest bit of the word becomes the next packet");
         self.may_ask.next = self.promised.q.val() < self.done_depth.val();
         self.free_valid.next = self.next_valid.q.val() & self.may_ask.val();
-        self.free_row.next = (bit_cast::<24, 16>(self.upcoming.q.val().conn) << 3) | bit_cast::<24, 3>(self.upcoming.q.val().path);
+        self.free_row.next =
+            (bit_cast::<24, 16>(self.upcoming.q.val().conn) << 3) | bit_cast::<24, 3>(self.upcoming.q.val().path);
         self.free_ppsn.next = self.upcoming.q.val().ppsn;
         self.ask.next = self.free_valid.val() & self.free_ready.val();
         self.move_on.next = !self.next_valid.q.val() | self.ask.val();
@@ -249,8 +263,12 @@ impl Logic for Retire {
         self.rb_own.write_address.next = self.rb_row.val();
         self.rb_own.write_data.next = self.rb_value.val();
         self.rb_data.next = self.rb_read.read_data.val();
-        self.idle.next = self.words.empty.val() & !self.first.any.val() & !self.next_valid.q.val() & !self.asked_valid.q.val()
-            & !self.adding.q.val() & !self.open_wait.q.val();
+        self.idle.next = self.words.empty.val()
+            & !self.first.any.val()
+            & !self.next_valid.q.val()
+            & !self.asked_valid.q.val()
+            & !self.adding.q.val()
+            & !self.open_wait.q.val();
         self.init_done.next = self.ready.q.val();
         if self.reset.val() {
             self.word.d.next.mask = 0.into();

@@ -145,8 +145,26 @@ impl Logic for RetransmitQueue {
     fn update(&mut self) {
         comment!("module retransmit_queue: what every outstanding packet carried, in chunks of 8");
         dff_setup!(
-            self, clock, mapping, op, row, slot, entry, gone, finishing, finish_op, finish_row, finish_chunk,
-            finish_valid, finish_new, flush_wait, flush_on, flush_look, flush_row, walk, ready
+            self,
+            clock,
+            mapping,
+            op,
+            row,
+            slot,
+            entry,
+            gone,
+            finishing,
+            finish_op,
+            finish_row,
+            finish_chunk,
+            finish_valid,
+            finish_new,
+            flush_wait,
+            flush_on,
+            flush_look,
+            flush_row,
+            walk,
+            ready
         );
         clock!(self, clock, map, live, entries, unused);
         self.unused.reset.next = self.reset.val();
@@ -210,7 +228,8 @@ impl Logic for RetransmitQueue {
         self.entries.write_data.next = self.entry.q.val();
 
         comment!("clock 2: the answer; live count; the last free returns the chunk");
-        self.live.write_enable.next = self.finishing.q.val() & self.finish_valid.q.val() & (self.finish_op.q.val() != QueueOp::Lookup);
+        self.live.write_enable.next =
+            self.finishing.q.val() & self.finish_valid.q.val() & (self.finish_op.q.val() != QueueOp::Lookup);
         self.live.write_address.next = bit_cast::<24, 20>(self.finish_chunk.q.val());
         self.live.write_data.next = self.live.read_data.val() + 1;
         if self.finish_op.q.val() == QueueOp::Free {
@@ -218,7 +237,9 @@ impl Logic for RetransmitQueue {
         } else if self.finish_new.q.val() {
             self.live.write_data.next = 1.into();
         }
-        self.last_left.next = self.finishing.q.val() & self.finish_valid.q.val() & (self.finish_op.q.val() == QueueOp::Free)
+        self.last_left.next = self.finishing.q.val()
+            & self.finish_valid.q.val()
+            & (self.finish_op.q.val() == QueueOp::Free)
             & (self.live.read_data.val() == 1);
         self.unused.write.next = self.last_left.val();
         self.unused.data_in.next = self.finish_chunk.q.val();

@@ -173,8 +173,28 @@ impl Logic for Segmenter {
     fn update(&mut self) {
         comment!("module segmenter: messages per connection, and the round of runnable connections");
         dff_setup!(
-            self, clock, sweep_on, sweep, again_valid, again_conn, msg_busy, msg_stored, msg_to, msg_entry, held,
-            loaded, reading, offer, behind_valid, behind_alias, behind, fetch, fetch_conn, peeked, walk, ready
+            self,
+            clock,
+            sweep_on,
+            sweep,
+            again_valid,
+            again_conn,
+            msg_busy,
+            msg_stored,
+            msg_to,
+            msg_entry,
+            held,
+            loaded,
+            reading,
+            offer,
+            behind_valid,
+            behind_alias,
+            behind,
+            fetch,
+            fetch_conn,
+            peeked,
+            walk,
+            ready
         );
         clock!(self, clock, ring, put, progress, runnable, wake_a, wake_b, release);
         self.runnable.reset.next = self.reset.val();
@@ -183,8 +203,8 @@ impl Logic for Segmenter {
         self.release.reset.next = self.reset.val();
 
         comment!("a message: read the count of its connection, store it, then make the connection runnable");
-        self.msg_ready.next = self.ready.q.val() & self.runnable.init_done.val() & !self.msg_busy.q.val()
-            & (self.fetch.q.val() != Fetch::Read);
+        self.msg_ready.next =
+            self.ready.q.val() & self.runnable.init_done.val() & !self.msg_busy.q.val() & (self.fetch.q.val() != Fetch::Read);
         self.msg_take.next = self.msg_valid.val() & self.msg_ready.val();
         self.put.read_address.next = bit_cast::<24, 16>(self.msg_conn.val());
         if self.fetch.q.val() == Fetch::Read {
@@ -330,10 +350,7 @@ impl Logic for Segmenter {
                 self.fetch.d.next = Fetch::Idle;
             }
         }
-        if self.msg_store.val()
-            & (self.msg_to.q.val() == self.fetch_conn.q.val())
-            & (self.fetch.q.val() != Fetch::Idle)
-        {
+        if self.msg_store.val() & (self.msg_to.q.val() == self.fetch_conn.q.val()) & (self.fetch.q.val() != Fetch::Idle) {
             self.behind_valid.d.next = false;
             self.fetch.d.next = Fetch::Read;
         }
@@ -355,8 +372,8 @@ impl Logic for Segmenter {
         self.again_valid.d.next = false;
         self.again_conn.d.next = self.offer.q.val().conn;
         // a connection that asks for another slot keeps it until the next one has been fetched
-        self.stays.next = (self.behind_valid.q.val() & self.behind_alias.q.val())
-            | (self.done_requeue.val() & !self.behind_valid.q.val());
+        self.stays.next =
+            (self.behind_valid.q.val() & self.behind_alias.q.val()) | (self.done_requeue.val() & !self.behind_valid.q.val());
         if self.taking.val() {
             if self.stays.val() {
                 self.offer.d.next.taken = self.taken_after.val();

@@ -5,7 +5,9 @@
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::packet::Egress;
 use mrnic_verilated::{build as verilate, Dut, ModelSpec, Port};
-use mrnic_wire::{Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector};
+use mrnic_wire::{
+    Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector,
+};
 use rand::{rngs::SmallRng, Rng, SeedableRng};
 use std::collections::{HashMap, VecDeque};
 
@@ -313,12 +315,7 @@ impl Bench {
 
     pub fn expected_ack(&self, d: &AckDesc) -> Vec<u8> {
         let conn = self.conns[&d.conn];
-        let mph = PathHeader {
-            home: d.home,
-            conn: conn.peer_conn,
-            via: d.via,
-            ..PathHeader::default()
-        };
+        let mph = PathHeader { home: d.home, conn: conn.peer_conn, via: d.via, ..PathHeader::default() };
         let dest_qp = OpenMr0::PATH_QP;
         let packet = Packet { dest_qp, ppsn: Ppsn::new(d.cum), mph, ..Packet::new(Body::Ack(d.ack)) };
         emit(&conn.net, self.udp_ports[&(d.conn * 8 + u64::from(d.via))], &packet, &[])

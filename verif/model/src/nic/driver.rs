@@ -34,9 +34,19 @@ pub const FRAME_BYTES_MAX: usize = 4352;
 pub enum RxOutcome {
     Dropped(DropReason),
     /// A WRITE or a NOP; `nak` is the refusal code, 0 if there is none.
-    Data { conn: u16, class: RxClass, nak: u8 },
-    Probe { conn: u16 },
-    Ack { conn: u16, verdict: AckVerdict, acked: u32 },
+    Data {
+        conn: u16,
+        class: RxClass,
+        nak: u8,
+    },
+    Probe {
+        conn: u16,
+    },
+    Ack {
+        conn: u16,
+        verdict: AckVerdict,
+        acked: u32,
+    },
 }
 
 /// Kind of a frame that leaves.

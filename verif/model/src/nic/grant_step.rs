@@ -47,7 +47,10 @@ pub enum Grant {
     Blocked(BlockReason),
     Packet(PacketDesc),
     /// S2: the oldest message belongs to a QP in Error and is dropped whole.
-    SkippedMessage { qpn: u32, msn: u32 },
+    SkippedMessage {
+        qpn: u32,
+        msn: u32,
+    },
 }
 
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
@@ -230,9 +233,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     /// Whether any path of `conn` has the given state, other than `except`.
     pub(super) fn other_path_up(&self, conn: u16, except: u8) -> bool {
-        self.connection(conn).is_ok_and(|c| {
-            c.tx_paths.iter().enumerate().any(|(i, p)| i != except as usize && p.state == PathState::Up)
-        })
+        self.connection(conn)
+            .is_ok_and(|c| c.tx_paths.iter().enumerate().any(|(i, p)| i != except as usize && p.state == PathState::Up))
     }
 }
 

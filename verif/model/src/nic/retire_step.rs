@@ -22,10 +22,7 @@ pub struct Retire {
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
     /// Retires a packet that an acknowledgment step reported as newly acknowledged.
     pub fn step_retire(&mut self, conn: u16, home: u8, ppsn: u32) -> Result<Retire, StepError> {
-        let record = self
-            .retiring
-            .remove(&(conn, home, ppsn))
-            .ok_or(StepError::NotAwaitingRetirement { conn, home, ppsn })?;
+        let record = self.retiring.remove(&(conn, home, ppsn)).ok_or(StepError::NotAwaitingRetirement { conn, home, ppsn })?;
         Ok(self.retire(conn, &record))
     }
 

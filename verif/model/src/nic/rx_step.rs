@@ -175,13 +175,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 
     /// R2 and what follows for a WRITE or a NOP.
-    fn receive_data(
-        &mut self,
-        now: Tick,
-        received: &Received<'_>,
-        inputs: &RxInputs,
-        mem: &mut impl HostMemory,
-    ) -> RxStep {
+    fn receive_data(&mut self, now: Tick, received: &Received<'_>, inputs: &RxInputs, mem: &mut impl HostMemory) -> RxStep {
         let packet = received.packet;
         let (conn, home, ppsn) = (packet.mph.conn, packet.mph.home, packet.ppsn);
         let nop = matches!(packet.body, Body::Nop { .. });

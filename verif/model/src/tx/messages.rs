@@ -33,15 +33,8 @@ pub struct Message {
 }
 
 impl Message {
-    const NONE: Message = Message {
-        wqe_index: 0,
-        wr_id: 0,
-        signaled: false,
-        opcode: 0,
-        length: 0,
-        refused: None,
-        remaining: 0,
-    };
+    const NONE: Message =
+        Message { wqe_index: 0, wr_id: 0, signaled: false, opcode: 0, length: 0, refused: None, remaining: 0 };
 
     /// W2: every packet was retired, or there are none.
     pub fn is_done(&self) -> bool {

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use mrnic_wire::frame::set_ecn;
 use mrnic_model::TransmitKind;
+use mrnic_wire::frame::set_ecn;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 

@@ -41,20 +41,15 @@ fn four_mib_over_eight_paths_keeps_its_goodput() {
 #[test]
 fn grid_of_loss_planes_and_reordering() {
     let mut table = String::from("4 MiB, planes of 50 Gbit/s, delay 1 us: goodput in percent of the lossless run (3 seeds)\n");
-    table += "(a burst ends after a number of frames: a path that only probes leaves it slowly, and may run into its timeout)\n";
+    table +=
+        "(a burst ends after a number of frames: a path that only probes leaves it slowly, and may run into its timeout)\n";
     table += "planes reorder | loss 0   0.1 %    1 %    5 %   10 %  1 % bursts of 8\n";
     for paths in [1u8, 2, 4, 8] {
         for (name, reorder, skew) in [("none", 0.0, 0), ("across", 0.0, 20), ("inside", 0.01, 0)] {
             table += &format!("{paths:6} {name:7} |");
             for (loss, burst) in [(0.0, 1.0), (0.001, 1.0), (0.01, 1.0), (0.05, 1.0), (0.1, 1.0), (0.01, 8.0)] {
-                let fabric = FabricConfig {
-                    loss,
-                    burst,
-                    reorder,
-                    reorder_ticks: 20,
-                    skew_ticks: skew,
-                    ..FabricConfig::default()
-                };
+                let fabric =
+                    FabricConfig { loss, burst, reorder, reorder_ticks: 20, skew_ticks: skew, ..FabricConfig::default() };
                 table += &format!(" {:6.0}", relative::<OpenMr0>(paths, &fabric, 1000, 3));
             }
             table.push('\n');

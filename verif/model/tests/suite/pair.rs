@@ -120,21 +120,8 @@ pub fn conn_config(side: u8, setup: &Setup) -> ConnConfig<NetAddr> {
 }
 
 pub fn keys<P: Profile, C: CongestionControl>(nic: &mut Nic<P, C>, bytes: u64) {
-    let local = KeyConfig {
-        valid: true,
-        key_low: 0x11,
-        base: LBASE,
-        length: bytes,
-        dma_base: SOURCE,
-        ..KeyConfig::default()
-    };
-    let remote = KeyConfig {
-        key_low: 0x22,
-        rights: Rights::from_bits(0b11),
-        base: RBASE,
-        dma_base: TARGET,
-        ..local
-    };
+    let local = KeyConfig { valid: true, key_low: 0x11, base: LBASE, length: bytes, dma_base: SOURCE, ..KeyConfig::default() };
+    let remote = KeyConfig { key_low: 0x22, rights: Rights::from_bits(0b11), base: RBASE, dma_base: TARGET, ..local };
     nic.register_key(1, &local).unwrap();
     nic.register_key(2, &remote).unwrap();
 }
@@ -152,11 +139,7 @@ impl<P: Profile, C: CongestionControl + Default> Pair<P, C> {
             let mut nic = Nic::<P, C>::new(config).unwrap();
             nic.open_connection(0, 0, &conn_config(side, setup)).unwrap();
             for qpn in 0..setup.qps {
-                let qp = QpConfig {
-                    tx_start_msn: setup.start_msn,
-                    rx_start_msn: setup.start_msn,
-                    ..QpConfig::new(0, qpn)
-                };
+                let qp = QpConfig { tx_start_msn: setup.start_msn, rx_start_msn: setup.start_msn, ..QpConfig::new(0, qpn) };
                 nic.open_qp(qpn, &qp).unwrap();
             }
             keys(&mut nic, setup.bytes as u64);

@@ -77,13 +77,7 @@ impl Data {
             conn: self.conn,
             via: self.via,
         };
-        let packet = Packet {
-            dest_qp: self.qpn,
-            ack_req: self.ack_req,
-            ppsn: Ppsn::new(self.ppsn),
-            mph,
-            ..Packet::new(body)
-        };
+        let packet = Packet { dest_qp: self.qpn, ack_req: self.ack_req, ppsn: Ppsn::new(self.ppsn), mph, ..Packet::new(body) };
         let payload = if self.nop { &[][..] } else { &self.payload };
         frame(&packet, payload, self.ce)
     }

@@ -335,12 +335,11 @@ fn c1_aimd() {
     for window in [1u16, 2, 256] {
         path.win.window = window;
         path.win.credit = 511;
-        Aimd.on_ack(&mut path.win, &mut (), &mrnic_model::congestion::AckSample {
-            now: 0,
-            acked: 256,
-            ce_delta: 0,
-            srtt_ticks: 1,
-        });
+        Aimd.on_ack(
+            &mut path.win,
+            &mut (),
+            &mrnic_model::congestion::AckSample { now: 0, acked: 256, ce_delta: 0, srtt_ticks: 1 },
+        );
         assert_eq!(path.win.window, (window + 1).min(256));
     }
 }

@@ -285,7 +285,10 @@ fn a_reopened_connection_starts_anew() {
             for qpn in 0..2 {
                 pair.nic[side].open_qp(qpn, &QpConfig::new(0, qpn)).unwrap();
             }
-            assert_eq!(pair.nic[side].tx_path(0, 1).unwrap().fields(), TxPath::<()>::open(true, 0xC001, start, 16, now).fields());
+            assert_eq!(
+                pair.nic[side].tx_path(0, 1).unwrap().fields(),
+                TxPath::<()>::open(true, 0xC001, start, 16, now).fields()
+            );
             assert_eq!(pair.nic[side].rx_path(0, 1).unwrap(), &RxPath::open(1, start));
         }
         pair.cqes[0].clear();
