@@ -344,7 +344,10 @@ impl Rig {
             if self.nodes.iter().all(|n| n.streams.iter().all(Stream::done)) {
                 return;
             }
-            assert!(self.nodes[0].nic.now_ps() < limit, "not everything completed within {} us", self.limit_us);
+            if self.nodes[0].nic.now_ps() >= limit {
+                let counters = [0, 1].map(|n| self.counters(n).named());
+                panic!("not everything completed within {} us: {counters:?}", self.limit_us);
+            }
             self.cycles(POLL_CYCLES);
         }
     }
@@ -420,6 +423,11 @@ impl Counters {
     pub fn get(&self, name: &str) -> u64 {
         let i = counter::NAMES.iter().position(|n| n.eq_ignore_ascii_case(name)).unwrap_or_else(|| panic!("no counter {name}"));
         self.0[i].into()
+    }
+
+    /// Those that are not 0.
+    fn named(&self) -> Vec<(&'static str, u32)> {
+        counter::NAMES.into_iter().zip(self.0.iter().copied()).filter(|c| c.1 > 0).collect()
     }
 
     pub fn sum(&self, names: &[&str]) -> u64 {
