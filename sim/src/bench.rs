@@ -120,7 +120,8 @@ impl Spread {
 
     /// Of values in cycles; `what` names what is missing when there are none.
     fn cycles(values: impl IntoIterator<Item = u64>, what: &str) -> Result<Self> {
-        Self::of(values.into_iter().map(|c| c as f64)).with_context(|| format!("the run showed no {what}: its scenario measures nothing"))
+        Self::of(values.into_iter().map(|c| c as f64))
+            .with_context(|| format!("the run showed no {what}: its scenario measures nothing"))
     }
 }
 
@@ -154,13 +155,16 @@ pub fn table(figures: &[Figure]) -> Vec<String> {
         rows.push([f.name.clone(), text(f.measured), f.unit.into(), target, f.verdict().into(), spread]);
     }
     let widths: Vec<_> = (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
-    let line = |r: &[String; 6]| r.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}")).collect::<Vec<_>>().join("  ").trim_end().to_string();
+    let line = |r: &[String; 6]| {
+        r.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}")).collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
     rows.iter().map(line).collect()
 }
 
 /// Measures, prints and writes `bench.json` into `out`.
 pub fn run(out: &Path, only: Option<Group>) -> Result<PathBuf> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}; choose another with --out", out.display()))?;
+    std::fs::create_dir_all(out)
+        .with_context(|| format!("cannot make the folder {}; choose another with --out", out.display()))?;
     let file = out.join("bench.json");
     let mut figures: Vec<Figure> = Vec::new();
     for group in Group::value_variants().iter().copied().filter(|g| only.is_none_or(|o| o == *g)) {
@@ -182,7 +186,8 @@ pub fn run(out: &Path, only: Option<Group>) -> Result<PathBuf> {
     }
     let missed: Vec<_> = figures.iter().filter(|f| f.verdict() == "MISSED").map(|f| f.name.as_str()).collect();
     let json = serde_json::json!({ "figures": figures, "missed": missed });
-    std::fs::write(&file, serde_json::to_string_pretty(&json)?).with_context(|| format!("cannot write {}; choose another folder with --out", file.display()))?;
+    std::fs::write(&file, serde_json::to_string_pretty(&json)?)
+        .with_context(|| format!("cannot write {}; choose another folder with --out", file.display()))?;
     Ok(file)
 }
 

@@ -252,7 +252,10 @@ fn scenarios() -> Result<()> {
 
 /// Runs the command.
 pub fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_env_filter(tracing_subscriber::EnvFilter::from_default_env()).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(std::io::stderr)
+        .init();
     let result = match Cli::parse().command {
         Command::Sim(args) => sim(&args),
         Command::Demo { out, seed } => demo(&out, seed),

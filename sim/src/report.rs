@@ -60,13 +60,7 @@ fn plot(title: &str, y: &str, lines: &[Line]) -> Result<String, ReportError> {
             .y_label_area_size(54)
             .build_cartesian_2d(x_min..x_max, 0.0..y_max * 1.05)
             .map_err(|e| fail(e.to_string()))?;
-        chart
-            .configure_mesh()
-            .x_desc("time, us")
-            .y_desc(y)
-            .light_line_style(WHITE)
-            .draw()
-            .map_err(|e| fail(e.to_string()))?;
+        chart.configure_mesh().x_desc("time, us").y_desc(y).light_line_style(WHITE).draw().map_err(|e| fail(e.to_string()))?;
         for (i, l) in lines.iter().enumerate() {
             let c = colour(i);
             chart
@@ -75,9 +69,7 @@ fn plot(title: &str, y: &str, lines: &[Line]) -> Result<String, ReportError> {
                 .label(l.label.clone())
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], c));
             if let Some(m) = l.marks {
-                chart
-                    .draw_series(m.points.iter().map(|p| Circle::new(*p, 3, c.filled())))
-                    .map_err(|e| fail(e.to_string()))?;
+                chart.draw_series(m.points.iter().map(|p| Circle::new(*p, 3, c.filled()))).map_err(|e| fail(e.to_string()))?;
             }
         }
         chart
@@ -99,12 +91,14 @@ fn plots(node: &NodeOutcome) -> Result<String, ReportError> {
         let paths: Vec<_> = node.paths.iter().filter(|p| p.peer == peer).collect();
         let sent: Vec<_> = paths
             .iter()
-            .map(|p| Line { label: format!("path {} (plane {})", p.path, p.stats.plane), series: &p.series.sent, marks: Some(&p.series.resent) })
+            .map(|p| Line {
+                label: format!("path {} (plane {})", p.path, p.stats.plane),
+                series: &p.series.sent,
+                marks: Some(&p.series.resent),
+            })
             .collect();
-        let windows: Vec<_> = paths
-            .iter()
-            .map(|p| Line { label: format!("path {}", p.path), series: &p.series.window, marks: None })
-            .collect();
+        let windows: Vec<_> =
+            paths.iter().map(|p| Line { label: format!("path {}", p.path), series: &p.series.window, marks: None }).collect();
         let from = node.node;
         html += &plot(&format!("Sequence over time by path, node {from} to node {peer} (dots: resends)"), "packets", &sent)?;
         html += &plot(&format!("Windows, node {from} to node {peer}"), "packets", &windows)?;
@@ -114,9 +108,9 @@ fn plots(node: &NodeOutcome) -> Result<String, ReportError> {
 
 /// The table by path, as rows of text.
 pub fn path_table(outcome: &Outcome) -> Vec<[String; 11]> {
-    let mut rows = vec![
-        ["node", "to", "path", "plane", "packets", "resent", "duplicates", "CE marks", "RTT us", "window", "state"].map(String::from),
-    ];
+    let mut rows =
+        vec![["node", "to", "path", "plane", "packets", "resent", "duplicates", "CE marks", "RTT us", "window", "state"]
+            .map(String::from)];
     for n in &outcome.nodes {
         for p in &n.paths {
             let s = &p.stats;
@@ -202,9 +196,8 @@ pub fn goodput_percent(outcome: &Outcome, reference: &Outcome) -> f64 {
 
 /// Writes page and JSON (same name, other extension). Returns the JSON's path.
 pub fn write(file: &Path, outcome: &Outcome, description: &str, reference: Option<&Outcome>) -> Result<PathBuf, ReportError> {
-    let put = |file: &Path, text: &str| {
-        std::fs::write(file, text).map_err(|source| ReportError::Write { file: file.into(), source })
-    };
+    let put =
+        |file: &Path, text: &str| std::fs::write(file, text).map_err(|source| ReportError::Write { file: file.into(), source });
     put(file, &html(outcome, description, reference)?)?;
     let json = file.with_extension("json");
     put(&json, &serde_json::to_string_pretty(outcome)?)?;

@@ -62,7 +62,15 @@ pub struct ConnectionConfig {
 
 impl Default for ConnectionConfig {
     fn default() -> Self {
-        Self { paths: 8, mtu_bytes: 4096, init_window: 16, retry_cnt: 7, init_hint_mbps: None, hint_capacity_mbps: 0, ipv6: false }
+        Self {
+            paths: 8,
+            mtu_bytes: 4096,
+            init_window: 16,
+            retry_cnt: 7,
+            init_hint_mbps: None,
+            hint_capacity_mbps: 0,
+            ipv6: false,
+        }
     }
 }
 
@@ -236,8 +244,8 @@ impl Scenario {
 
     /// Parses and checks; `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
-        let s: Self =
-            toml::from_str(text).map_err(|e| ScenarioError::Syntax { file: file.into(), message: e.to_string().trim().into() })?;
+        let s: Self = toml::from_str(text)
+            .map_err(|e| ScenarioError::Syntax { file: file.into(), message: e.to_string().trim().into() })?;
         s.check(file)?;
         Ok(s)
     }
@@ -254,7 +262,13 @@ impl Scenario {
 
     fn check(&self, file: &str) -> Result<(), ScenarioError> {
         let fail = |key: &str, value: String, reason: &str, remedy: &str| {
-            Err(ScenarioError::Value { file: file.into(), key: key.into(), value, reason: reason.into(), remedy: remedy.into() })
+            Err(ScenarioError::Value {
+                file: file.into(),
+                key: key.into(),
+                value,
+                reason: reason.into(),
+                remedy: remedy.into(),
+            })
         };
         let Some(build) = mrnic_nic::config::build(&self.build) else {
             let known: Vec<_> = mrnic_nic::config::BUILDS.iter().map(|b| b.name).collect();
@@ -266,19 +280,39 @@ impl Scenario {
         let c = &self.connection;
         if ![1, 2, 4, 8].contains(&c.paths) || c.paths > build.paths {
             let most = build.paths;
-            return fail("connection.paths", c.paths.to_string(), "not a possible number of paths", &format!("choose 1, 2, 4 or 8, at most {most} for this build"));
+            return fail(
+                "connection.paths",
+                c.paths.to_string(),
+                "not a possible number of paths",
+                &format!("choose 1, 2, 4 or 8, at most {most} for this build"),
+            );
         }
         if !c.mtu_bytes.is_power_of_two() || !(256..=build.max_mtu_bytes).contains(&c.mtu_bytes) {
-            return fail("connection.mtu_bytes", c.mtu_bytes.to_string(), "not a possible MTU", &format!("choose a power of two from 256 to {}", build.max_mtu_bytes));
+            return fail(
+                "connection.mtu_bytes",
+                c.mtu_bytes.to_string(),
+                "not a possible MTU",
+                &format!("choose a power of two from 256 to {}", build.max_mtu_bytes),
+            );
         }
         if !(1..=256).contains(&c.init_window) {
-            return fail("connection.init_window", c.init_window.to_string(), "outside 1..=256 packets", "choose 16 for a start");
+            return fail(
+                "connection.init_window",
+                c.init_window.to_string(),
+                "outside 1..=256 packets",
+                "choose 16 for a start",
+            );
         }
         if !(1..=15).contains(&c.retry_cnt) {
             return fail("connection.retry_cnt", c.retry_cnt.to_string(), "outside 1..=15", "choose 7 for a start");
         }
         if c.init_hint_mbps.is_some_and(|h| h == 0 || h > 0xFF_FFFF) {
-            return fail("connection.init_hint_mbps", format!("{:?}", c.init_hint_mbps), "outside 1..=16777215", "leave it out for no limit");
+            return fail(
+                "connection.init_hint_mbps",
+                format!("{:?}", c.init_hint_mbps),
+                "outside 1..=16777215",
+                "leave it out for no limit",
+            );
         }
         let f = &self.fabric;
         if !(1..=8).contains(&f.planes) {
@@ -288,7 +322,12 @@ impl Scenario {
             return fail("fabric.rate_gbps", f.rate_gbps.to_string(), "not a possible rate", "choose from 0.001 to 10000");
         }
         if f.buffer_bytes < 8192 {
-            return fail("fabric.buffer_bytes", f.buffer_bytes.to_string(), "does not hold two packets", "choose at least 8192");
+            return fail(
+                "fabric.buffer_bytes",
+                f.buffer_bytes.to_string(),
+                "does not hold two packets",
+                "choose at least 8192",
+            );
         }
         let probabilities = [
             ("fabric.loss_data", f.loss_data),
@@ -308,7 +347,12 @@ impl Scenario {
         }
         for (i, e) in f.events.iter().enumerate() {
             if e.plane >= f.planes {
-                return fail(&format!("fabric.events[{i}].plane"), e.plane.to_string(), "no such plane", &format!("planes are 0..={}", f.planes - 1));
+                return fail(
+                    &format!("fabric.events[{i}].plane"),
+                    e.plane.to_string(),
+                    "no such plane",
+                    &format!("planes are 0..={}", f.planes - 1),
+                );
             }
         }
         let h = &self.host;
@@ -316,7 +360,12 @@ impl Scenario {
             return fail("host.read_latency_ns", format!("{:?}", h.read_latency_ns), "smallest above largest", "swap the two");
         }
         if h.stall_cycles == 0 || h.stall >= 1.0 {
-            return fail("host.stall", h.stall.to_string(), "memory would never answer", "choose stall below 1.0 and stall_cycles of at least 1");
+            return fail(
+                "host.stall",
+                h.stall.to_string(),
+                "memory would never answer",
+                "choose stall below 1.0 and stall_cycles of at least 1",
+            );
         }
         if self.traffic.is_empty() {
             return fail("traffic", "[]".into(), "nothing to send", "add a [[traffic]] section");
@@ -325,19 +374,34 @@ impl Scenario {
         for (i, t) in self.traffic.iter().enumerate() {
             let key = |k: &str| format!("traffic[{i}].{k}");
             if t.from >= self.nics || t.to >= self.nics {
-                return fail(&key("from/to"), format!("{} -> {}", t.from, t.to), "no such node", &format!("nodes are 0..={}", self.nics - 1));
+                return fail(
+                    &key("from/to"),
+                    format!("{} -> {}", t.from, t.to),
+                    "no such node",
+                    &format!("nodes are 0..={}", self.nics - 1),
+                );
             }
             if t.from == t.to {
                 return fail(&key("to"), t.to.to_string(), "a node does not send to itself", "choose another node");
             }
             if t.message_bytes > 1 << 31 || (t.message_bytes == 0 && t.bytes > 0) {
-                return fail(&key("message_bytes"), t.message_bytes.to_string(), "not a possible message length", "choose from 1 to 2147483648");
+                return fail(
+                    &key("message_bytes"),
+                    t.message_bytes.to_string(),
+                    "not a possible message length",
+                    "choose from 1 to 2147483648",
+                );
             }
             if t.bytes > 1 << 30 {
                 return fail(&key("bytes"), t.bytes.to_string(), "more than 1 GiB", "choose a smaller transfer");
             }
             if t.messages() > 1 << 16 {
-                return fail(&key("message_bytes"), t.message_bytes.to_string(), "more than 65536 messages", "choose longer messages");
+                return fail(
+                    &key("message_bytes"),
+                    t.message_bytes.to_string(),
+                    "more than 65536 messages",
+                    "choose longer messages",
+                );
             }
             if t.qps == 0 {
                 return fail(&key("qps"), "0".into(), "no stream to send on", "choose at least 1");
@@ -346,18 +410,33 @@ impl Scenario {
                 return fail(&key("misalign"), format!("{:?}", t.misalign), "above 4095", "choose from 0 to 4095");
             }
             if t.beyond_bytes > 0 && (t.beyond_bytes > t.bytes || t.messages() > 1) {
-                return fail(&key("beyond_bytes"), t.beyond_bytes.to_string(), "not part of a transfer of one WRITE", "choose at most bytes, and message_bytes = bytes");
+                return fail(
+                    &key("beyond_bytes"),
+                    t.beyond_bytes.to_string(),
+                    "not part of a transfer of one WRITE",
+                    "choose at most bytes, and message_bytes = bytes",
+                );
             }
             qps[t.from] += t.qps;
             qps[t.to] += t.qps;
         }
         for (n, q) in qps.iter().enumerate() {
             if *q > build.qps {
-                return fail("traffic", format!("{q} queue pairs on node {n}"), "more than the build has", &format!("use at most {} per node", build.qps));
+                return fail(
+                    "traffic",
+                    format!("{q} queue pairs on node {n}"),
+                    "more than the build has",
+                    &format!("use at most {} per node", build.qps),
+                );
             }
         }
         if self.nics - 1 > build.conns {
-            return fail("nics", self.nics.to_string(), "more peers than the build has connections", &format!("use at most {} nodes", build.conns + 1));
+            return fail(
+                "nics",
+                self.nics.to_string(),
+                "more peers than the build has connections",
+                &format!("use at most {} nodes", build.conns + 1),
+            );
         }
         Ok(())
     }

@@ -276,7 +276,9 @@ impl World {
                     checker.open_connection(*i, c).map_err(|e| RunError::Setup(e.to_string()))?;
                 }
                 for (n, q, r) in &setup.qps {
-                    checker.open_qp(*n, q, HostRings { sq_base: r.sq_base, sq_log2: r.sq_log2, cq_base: r.cq_base }).map_err(|e| RunError::Setup(e.to_string()))?;
+                    checker
+                        .open_qp(*n, q, HostRings { sq_base: r.sq_base, sq_log2: r.sq_log2, cq_base: r.cq_base })
+                        .map_err(|e| RunError::Setup(e.to_string()))?;
                 }
                 node.watch.checker = Some(checker);
             }
@@ -390,7 +392,11 @@ impl World {
 
     fn verify(&self) -> Result<u64, RunError> {
         if !self.fabric.conserved() {
-            return Err(RunError::Conservation(format!("frames: {:?}, {} in flight", self.fabric.stats, self.fabric.in_flight())));
+            return Err(RunError::Conservation(format!(
+                "frames: {:?}, {} in flight",
+                self.fabric.stats,
+                self.fabric.in_flight()
+            )));
         }
         let mut verified = 0;
         for (i, t) in self.transfers.iter().enumerate() {

@@ -5,14 +5,19 @@
 mod rig;
 
 use mrnic_model::config::Rights;
-use mrnic_regs::code::{STATUS_LOC_LEN_ERR, STATUS_LOC_PROT_ERR, STATUS_LOC_QP_OP_ERR, STATUS_REM_ACCESS_ERR, STATUS_RETRY_EXC_ERR, STATUS_WR_FLUSH_ERR};
+use mrnic_regs::code::{
+    STATUS_LOC_LEN_ERR, STATUS_LOC_PROT_ERR, STATUS_LOC_QP_OP_ERR, STATUS_REM_ACCESS_ERR, STATUS_RETRY_EXC_ERR,
+    STATUS_WR_FLUSH_ERR,
+};
 use mrnic_sim::software::{pattern, Write};
 use mrnic_wire::icrc::icrc;
 use mrnic_wire::tables::FieldInfo;
-use mrnic_wire::{emit_packet, Ack, AckFlags, Body, IpVersion, Mak, MakCode, Msg, Msn, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector};
+use mrnic_wire::{
+    emit_packet, Ack, AckFlags, Body, IpVersion, Mak, MakCode, Msg, Msn, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector,
+};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rig::{write, writable, Region, Rig};
+use rig::{writable, write, Region, Rig};
 
 /// Length of the WRITEs here.
 const LEN: usize = 3000;
@@ -53,7 +58,10 @@ fn bad_wqes() {
         ("low byte of the lkey", Write { lkey: local.key ^ 1, expect: STATUS_LOC_PROT_ERR, ..fine }),
         ("lkey that is not registered", Write { lkey: 60 << 8, expect: STATUS_LOC_PROT_ERR, ..fine }),
         ("lkey beyond the table", Write { lkey: local.key | 0x8000_0000, expect: STATUS_LOC_PROT_ERR, ..fine }),
-        ("lkey of another protection domain", Write { local: foreign.va, lkey: foreign.key, expect: STATUS_LOC_PROT_ERR, ..fine }),
+        (
+            "lkey of another protection domain",
+            Write { local: foreign.va, lkey: foreign.key, expect: STATUS_LOC_PROT_ERR, ..fine },
+        ),
         ("one byte too long", Write { length: LEN as u32 + 1, expect: STATUS_LOC_PROT_ERR, ..fine }),
         ("one byte too early", Write { local: local.va - 1, length: 1, expect: STATUS_LOC_PROT_ERR, ..fine }),
         ("one byte too late", Write { local: local.va + LEN as u64, length: 1, expect: STATUS_LOC_PROT_ERR, ..fine }),
@@ -112,7 +120,8 @@ fn requests_that_the_peer_refuses() {
     let back = rig.filled(1, LEN, 3);
     let home = rig.region(0, LEN, 3, writable(), 1);
     let remote = rig.region(1, LEN, 5, writable(), 1);
-    let closed = rig.region(1, LEN, 5, Rights { local_write: true, remote_read: true, remote_atomic: true, remote_write: false }, 1);
+    let closed =
+        rig.region(1, LEN, 5, Rights { local_write: true, remote_read: true, remote_atomic: true, remote_write: false }, 1);
     let foreign = rig.region(1, LEN, 5, writable(), 2);
     let fine = Write { expect: STATUS_REM_ACCESS_ERR, ..write(&local, &remote, 100) };
     let cases: Vec<(&str, Write)> = vec![
@@ -319,13 +328,27 @@ impl Attacked {
             1 => Body::Probe,
             2 => {
                 ppsn = next;
-                let flags = AckFlags { nak: r.random_bool(0.2), ts_valid: r.random(), probe_reply: r.random(), rnr: r.random() };
+                let flags =
+                    AckFlags { nak: r.random_bool(0.2), ts_valid: r.random(), probe_reply: r.random(), rnr: r.random() };
                 let mak = Mak { qp: qp.into(), code: MakCode::Access, msn };
-                Body::Ack(Ack { rate: 0xFF_FFFF, vector: SackVector::default(), flags, mak, ts_echo: r.random(), ..Ack::default() })
+                Body::Ack(Ack {
+                    rate: 0xFF_FFFF,
+                    vector: SackVector::default(),
+                    flags,
+                    mak,
+                    ts_echo: r.random(),
+                    ..Ack::default()
+                })
             }
             _ => {
                 len = r.random_range(0..200);
-                Body::Write { msg, va: self.open.va + r.random_range(0..1000), rkey: self.open.key, length: len as u32, imm: None }
+                Body::Write {
+                    msg,
+                    va: self.open.va + r.random_range(0..1000),
+                    rkey: self.open.key,
+                    length: len as u32,
+                    imm: None,
+                }
             }
         };
         let mph = PathHeader { rtx: r.random(), moved: false, home, tx_ts: r.random(), conn: BAD_CONN, via: home };
@@ -336,7 +359,8 @@ impl Attacked {
     fn frame(&self, r: &mut SmallRng) -> Vec<u8> {
         let (packet, len) = self.packet(r);
         let mut buffer = vec![0; 9000];
-        let n = emit_packet(&mut buffer, &rig::address(0, r.random()), 0xC123, &packet, &pattern(r.random(), len)).expect("a packet");
+        let n = emit_packet(&mut buffer, &rig::address(0, r.random()), 0xC123, &packet, &pattern(r.random(), len))
+            .expect("a packet");
         buffer.truncate(n);
         buffer
     }
@@ -358,7 +382,8 @@ impl Attacked {
     /// of MAK.qp without a look at the QP's connection.
     fn inject(&mut self, frame: Vec<u8>) {
         if let Ok(p) = mrnic_wire::parse_packet(&frame) {
-            let foreign = |a: &Ack| a.flags.nak && a.mak.code != MakCode::BadQp && !self.qps.iter().any(|q| u32::from(*q) == a.mak.qp);
+            let foreign =
+                |a: &Ack| a.flags.nak && a.mak.code != MakCode::BadQp && !self.qps.iter().any(|q| u32::from(*q) == a.mak.qp);
             if p.packet.mph.conn == 0 || matches!(&p.packet.body, Body::Ack(a) if foreign(a)) {
                 return;
             }
@@ -479,9 +504,12 @@ fn three_thousand_bad_frames() {
             6 => {
                 // a PPSN or an MSN from anywhere
                 let (mut p, len) = a.packet(&mut r);
-                p.ppsn = Ppsn::new(p.ppsn.get().wrapping_add([1, 255, 256, 257, 1 << 23, 0xFF_FFFF, r.random()][r.random_range(0..7)]));
+                p.ppsn = Ppsn::new(
+                    p.ppsn.get().wrapping_add([1, 255, 256, 257, 1 << 23, 0xFF_FFFF, r.random()][r.random_range(0..7)]),
+                );
                 if let (Body::Write { msg, .. } | Body::Nop { msg }, true) = (&mut p.body, r.random()) {
-                    msg.msn = Msn::new(msg.msn.get().wrapping_add([1, 15, 16, 17, 0xFF_FFFF, r.random()][r.random_range(0..6)]));
+                    msg.msn =
+                        Msn::new(msg.msn.get().wrapping_add([1, 15, 16, 17, 0xFF_FFFF, r.random()][r.random_range(0..6)]));
                 }
                 frame.resize(9000, 0);
                 let n = emit_packet(&mut frame, &rig::address(0, true), 0xC001, &p, &pattern(1, len)).expect("a packet");
@@ -491,7 +519,13 @@ fn three_thousand_bad_frames() {
                 // an acknowledgment of packets that were never sent
                 let (mut p, _) = a.packet(&mut r);
                 let vector = SackVector::from_words([r.random(), 0, 0, r.random()]);
-                p.body = Body::Ack(Ack { rate: r.random_range(0..1 << 24), vector, dup_packets: r.random(), ce_packets: r.random(), ..Ack::default() });
+                p.body = Body::Ack(Ack {
+                    rate: r.random_range(0..1 << 24),
+                    vector,
+                    dup_packets: r.random(),
+                    ce_packets: r.random(),
+                    ..Ack::default()
+                });
                 p.ppsn = Ppsn::new(p.ppsn.get().wrapping_add(r.random_range(0..3)));
                 frame.resize(9000, 0);
                 let n = emit_packet(&mut frame, &rig::address(0, false), 0xC001, &p, &[]).expect("a packet");
@@ -511,7 +545,16 @@ fn three_thousand_bad_frames() {
     }
     let b = a.survives();
     println!("{b:?}");
-    for counter in ["RX_DROP_FRAME", "RX_DROP_ICRC", "RX_DROP_CONN", "RX_NAK", "RX_DUPLICATE", "RX_OUT_OF_WINDOW", "RX_PROBE", "ACK_INVALID"] {
+    for counter in [
+        "RX_DROP_FRAME",
+        "RX_DROP_ICRC",
+        "RX_DROP_CONN",
+        "RX_NAK",
+        "RX_DUPLICATE",
+        "RX_OUT_OF_WINDOW",
+        "RX_PROBE",
+        "ACK_INVALID",
+    ] {
         assert!(b.get(counter) > 0, "{counter} is 0: {b:?}");
     }
 }

@@ -102,7 +102,9 @@ fn the_report_leads_to_the_fault() {
     let d = caught("the_report_leads_to_the_fault", &sections, 3);
     let text = d.to_string();
     let field = d.fields.iter().find(|f| f.name == "lost_l2").expect("compared");
-    for words in ["rule L2", "* lost_l2", &format!("RTL {}  model {}", field.rtl, field.model), "state of the model", "waveform to open"] {
+    for words in
+        ["rule L2", "* lost_l2", &format!("RTL {}  model {}", field.rtl, field.model), "state of the model", "waveform to open"]
+    {
         assert!(text.contains(words), "{words} is missing in\n{text}");
     }
     assert_eq!(d.history.len(), 20, "{text}");

@@ -18,7 +18,8 @@ fn model(build: &str) -> Model {
     static MODELS: Mutex<Option<HashMap<String, Model>>> = Mutex::new(None);
     let mut models = MODELS.lock().unwrap_or_else(|e| e.into_inner());
     let models = models.get_or_insert_default();
-    let make = || models::model(&config::build(build).expect("a named build"), false, true).expect("the build can be Verilated");
+    let make =
+        || models::model(&config::build(build).expect("a named build"), false, true).expect("the build can be Verilated");
     models.entry(build.to_string()).or_insert_with(make).clone()
 }
 
@@ -40,7 +41,8 @@ fn count(n: &NodeOutcome, name: &str) -> u64 {
 /// Every frame, acknowledgment, packet and WQE is accounted for in the counters of docs/registers.md.
 fn balance(o: &Outcome) -> Result<(), String> {
     let sum = |n: &NodeOutcome, names: &[&str]| -> u64 { names.iter().map(|c| count(n, c)).sum() };
-    let equal = |what: String, a: u64, b: u64| if a == b { Ok(()) } else { Err(format!("{what}: {a} and {b}\n{:#?}", o.nodes)) };
+    let equal =
+        |what: String, a: u64, b: u64| if a == b { Ok(()) } else { Err(format!("{what}: {a} and {b}\n{:#?}", o.nodes)) };
     let (mut sent, mut acks, mut received) = (0, 0, 0);
     for n in &o.nodes {
         let at = |what: &str| format!("counters of node {}: {what}", n.node);
@@ -48,20 +50,41 @@ fn balance(o: &Outcome) -> Result<(), String> {
         acks += sum(n, &["ACK_SENT"]);
         received += sum(
             n,
-            &["RX_DATA_NEW", "RX_DUPLICATE", "RX_OUT_OF_WINDOW", "RX_NAK", "RX_PROBE", "RX_ACK", "RX_DROP_FRAME", "RX_DROP_ICRC", "RX_DROP_CONN"],
+            &[
+                "RX_DATA_NEW",
+                "RX_DUPLICATE",
+                "RX_OUT_OF_WINDOW",
+                "RX_NAK",
+                "RX_PROBE",
+                "RX_ACK",
+                "RX_DROP_FRAME",
+                "RX_DROP_ICRC",
+                "RX_DROP_CONN",
+            ],
         );
-        equal(at("acknowledgments received = applied + stale + invalid"), sum(n, &["RX_ACK"]), sum(n, &["ACK_APPLIED", "ACK_STALE", "ACK_INVALID"]))?;
+        equal(
+            at("acknowledgments received = applied + stale + invalid"),
+            sum(n, &["RX_ACK"]),
+            sum(n, &["ACK_APPLIED", "ACK_STALE", "ACK_INVALID"]),
+        )?;
         equal(at("no acknowledgment is invalid"), sum(n, &["ACK_INVALID"]), 0)?;
         equal(at("every new packet is retired"), sum(n, &["TX_NEW"]), sum(n, &["RETIRED"]))?;
         equal(at("every WQE has its CQE"), sum(n, &["WQE"]), sum(n, &["CQE"]))?;
-        equal(at("nothing is refused"), sum(n, &["WQE_REFUSED", "RX_NAK", "QP_ERROR", "CONN_ERROR", "TX_NOP", "TX_SKIPPED"]), 0)?;
+        equal(
+            at("nothing is refused"),
+            sum(n, &["WQE_REFUSED", "RX_NAK", "QP_ERROR", "CONN_ERROR", "TX_NOP", "TX_SKIPPED"]),
+            0,
+        )?;
     }
     let new: u64 = o.nodes.iter().map(|n| sum(n, &["TX_NEW"])).sum();
     equal("new packets sent = placed".into(), new, o.nodes.iter().map(|n| sum(n, &["RX_DATA_NEW"])).sum())?;
     // an acknowledgment that waits is replaced by the next one of its path, so not each one becomes a frame
     let taken: u64 = o.planes.iter().map(|p| p.sent).sum();
     if taken < sent || taken > sent + acks {
-        return Err(format!("the planes took {taken} frames, the NICs sent {sent} and at most {acks} acknowledgments\n{:#?}", o.nodes));
+        return Err(format!(
+            "the planes took {taken} frames, the NICs sent {sent} and at most {acks} acknowledgments\n{:#?}",
+            o.nodes
+        ));
     }
     equal("frames the planes delivered = frames the NICs counted".into(), o.planes.iter().map(|p| p.delivered).sum(), received)
 }
@@ -150,16 +173,28 @@ fn random(seed: u64) -> String {
         let at = r.random_range(1_000..60_000);
         let _ = write!(t, "events = [{{ at_ns = {at}, plane = {plane}, action = \"kill\" }}");
         if r.random_bool(0.7) {
-            let _ = write!(t, ", {{ at_ns = {}, plane = {plane}, action = \"revive\" }}", at + r.random_range(1_000u64..1_500_000));
+            let _ =
+                write!(t, ", {{ at_ns = {}, plane = {plane}, action = \"revive\" }}", at + r.random_range(1_000u64..1_500_000));
         }
         let _ = writeln!(t, "]");
     }
-    let _ = writeln!(t, "[host]\nread_latency_ns = [{}, 900]\nstall = {:?}", pick(&mut r, &[20, 300]), pick(&mut r, &[0.0, 0.0, 0.02]));
+    let _ = writeln!(
+        t,
+        "[host]\nread_latency_ns = [{}, 900]\nstall = {:?}",
+        pick(&mut r, &[20, 300]),
+        pick(&mut r, &[0.0, 0.0, 0.02])
+    );
     for from in 0..pick(&mut r, &[1, 2]) {
         let bytes = r.random_range(1..30) * mtu + r.random_range(0..mtu);
         let message = pick(&mut r, &[mtu / 3 + 1, mtu, 3 * mtu + 1, 17 * mtu]);
         let _ = writeln!(t, "[[traffic]]\nfrom = {from}\nto = {}\nbytes = {bytes}\nmessage_bytes = {message}", 1 - from);
-        let _ = writeln!(t, "qps = {}\nmisalign = [{}, {}]", pick(&mut r, &[1, 2, 3]), r.random_range(0..4096), r.random_range(0..4096));
+        let _ = writeln!(
+            t,
+            "qps = {}\nmisalign = [{}, {}]",
+            pick(&mut r, &[1, 2, 3]),
+            r.random_range(0..4096),
+            r.random_range(0..4096)
+        );
         let _ = writeln!(t, "start_ns = {}", pick(&mut r, &[0, 0, 700, 40_000]));
     }
     t

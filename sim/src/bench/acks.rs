@@ -88,7 +88,11 @@ fn run_until(nic: &mut NicSim, log: &mut Log, what: &str, done: impl Fn(&Log) ->
     let start = nic.cycle();
     while !done(log) {
         if nic.cycle() - start > LIMIT_CYCLES {
-            bail!("not within {LIMIT_CYCLES} cycles: {what}; {} acknowledgments, {} resends", log.acks.len(), log.resends.len());
+            bail!(
+                "not within {LIMIT_CYCLES} cycles: {what}; {} acknowledgments, {} resends",
+                log.acks.len(),
+                log.resends.len()
+            );
         }
         nic.step(log)?;
     }
@@ -161,9 +165,13 @@ pub(super) fn all() -> Result<Vec<Figure>> {
     let (slot, beat) = reveal(&model, build.clock_ps, build.data_width / 8)?;
     let busy = resend_slots()?;
     Ok(vec![
-        Figure::new("acknowledgment with a full vector, back to back: cycles each (median)", acks.median, "cycles").at_most(8.0).spread(acks),
+        Figure::new("acknowledgment with a full vector, back to back: cycles each (median)", acks.median, "cycles")
+            .at_most(8.0)
+            .spread(acks),
         Figure::new("from a revealed loss to the slot of the resend, idle engine", slot as f64, "cycles").at_most(64.0),
         Figure::new("from a revealed loss to the first beat of the resend, idle engine", beat as f64, "cycles").at_most(64.0),
-        Figure::new("from a revealed loss to the slot of the resend, busy engine (median)", busy.median, "cycles").at_most(64.0).spread(busy),
+        Figure::new("from a revealed loss to the slot of the resend, busy engine (median)", busy.median, "cycles")
+            .at_most(64.0)
+            .spread(busy),
     ])
 }

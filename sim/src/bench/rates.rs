@@ -20,7 +20,9 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 
 /// Seconds of processor time of this thread; of the wall clock where the system does not tell.
 fn cpu_seconds(start: Instant) -> f64 {
-    let ns = std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok());
+    let ns = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok());
     ns.map_or_else(|| start.elapsed().as_secs_f64(), |ns| ns / 1e9)
 }
 
@@ -56,7 +58,10 @@ pub(super) fn goodput() -> Result<Vec<Figure>> {
 /// NIC cycles in a second of one core: cycles of a run times its NICs.
 pub(super) fn speed() -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    for (title, lockstep, least) in [("simulation speed, build sim, without checks", false, 200_000.0), ("the same in lockstep with the golden model", true, 200_000.0)] {
+    for (title, lockstep, least) in [
+        ("simulation speed, build sim, without checks", false, 200_000.0),
+        ("the same in lockstep with the golden model", true, 200_000.0),
+    ] {
         let (outcome, seconds) = timed(&Scenario::load("loss-1")?, lockstep)?;
         figures.push(Figure::new(title, outcome.nic_cycles as f64 / seconds, "NIC cycles/s").at_least(least));
     }
@@ -78,7 +83,11 @@ fn make_model(cache: &Path) -> Result<f64> {
     let exe = std::env::current_exe().context("cannot find the mrnic command itself")?;
     let start = Instant::now();
     let mut c = Command::new(exe);
-    c.args(["model", "--build", "sim"]).env("MRNIC_CACHE", cache).env("CCACHE_DISABLE", "1").stdout(Stdio::null()).stderr(Stdio::piped());
+    c.args(["model", "--build", "sim"])
+        .env("MRNIC_CACHE", cache)
+        .env("CCACHE_DISABLE", "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let o = c.output().context("cannot start the mrnic command")?;
     if !o.status.success() {
         bail!("making the model failed: {}", String::from_utf8_lossy(&o.stderr).trim());

@@ -43,7 +43,9 @@ pub(super) fn mtu() -> Result<Vec<Figure>> {
     let idle = steady(&frames).windows(2).map(|w| (w[1].0 - w[0].0).saturating_sub(w[1].1.div_ceil(beat_bytes) as u64));
     let s = Spread::cycles(idle, "frames of the largest MTU")?;
     Ok(vec![
-        Figure::new("MTU 4096 back to back, 512 bits: idle cycles per packet (median)", s.median, "cycles").at_most(2.0).spread(s),
+        Figure::new("MTU 4096 back to back, 512 bits: idle cycles per packet (median)", s.median, "cycles")
+            .at_most(2.0)
+            .spread(s),
         Figure::new("the same, 99th percentile", s.p99, "cycles").at_most(2.0),
         Figure::new("the same, mean", s.mean, "cycles").at_most(2.0),
     ])
@@ -66,8 +68,12 @@ pub(super) fn small() -> Result<Vec<Figure>> {
     let two = run(&scenario(3, "init_window = 16", "", &(traffic(0, 2, 8) + &traffic(1, 2, 8)))?)?;
     let (accepted, accepted_spread) = pace(&two.recorder(2).timing.accepted, "accepted packets")?;
     Ok(vec![
-        Figure::new("64-byte messages sent, 8 QPs, sustained: cycles each (mean)", sent, "cycles").at_most(8.0).spread(sent_spread),
-        Figure::new("64-byte messages received from two senders: cycles each (mean)", accepted, "cycles").at_most(8.0).spread(accepted_spread),
+        Figure::new("64-byte messages sent, 8 QPs, sustained: cycles each (mean)", sent, "cycles")
+            .at_most(8.0)
+            .spread(sent_spread),
+        Figure::new("64-byte messages received from two senders: cycles each (mean)", accepted, "cycles")
+            .at_most(8.0)
+            .spread(accepted_spread),
     ])
 }
 

@@ -58,7 +58,13 @@ impl ReadPort {
     }
 
     /// Sets the inputs of this cycle.
-    pub fn drive(&mut self, now_ps: u64, memory: &HostMemory, config: &HostConfig, rng: &mut SmallRng) -> Result<(), OutsideMemory> {
+    pub fn drive(
+        &mut self,
+        now_ps: u64,
+        memory: &HostMemory,
+        config: &HostConfig,
+        rng: &mut SmallRng,
+    ) -> Result<(), OutsideMemory> {
         let [a, b] = &mut self.stalls;
         self.descriptors.drive(self.waiting.len() < READS && !a.step(config, rng));
         while let Some(&(at, addr, len)) = self.waiting.front() {

@@ -121,8 +121,10 @@ impl NicSim {
     pub fn reset(&mut self) -> Result<(), NicError> {
         let mac = |dir: &str| ["tvalid", "tready", "tdata", "tlast", "tkeep"].map(|n| format!("mac_{dir}_{n}"));
         let (r, t) = (mac("rx"), mac("tx"));
-        self.rx = Source::new(&self.dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: Some(&r[3]), keep: Some(&r[4]) })?;
-        self.tx = Sink::new(&self.dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: Some(&t[3]), keep: Some(&t[4]) })?;
+        self.rx =
+            Source::new(&self.dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: Some(&r[3]), keep: Some(&r[4]) })?;
+        self.tx =
+            Sink::new(&self.dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: Some(&t[3]), keep: Some(&t[4]) })?;
         self.bus = AxiLite::new(&self.dut)?;
         self.staged.clear();
         self.payload_read = ReadPort::new(&self.dut, "dr", false)?;

@@ -220,7 +220,8 @@ impl Rig {
         self.nodes[node].keys += 1;
         let index = self.nodes[node].keys;
         let va = base ^ TRANSLATION;
-        let key = KeyConfig { valid: true, key_low: 0x5A ^ index as u8, pd, rights, base: va, length: len as u64, dma_base: base };
+        let key =
+            KeyConfig { valid: true, key_low: 0x5A ^ index as u8, pd, rights, base: va, length: len as u64, dma_base: base };
         self.apply(node, NodeSetup { keys: vec![(index, key)], ..NodeSetup::default() });
         Region { base, va, key: key_of(index, key.key_low), len }
     }
@@ -356,7 +357,8 @@ impl Rig {
     pub fn settle(&mut self) {
         for _ in 0..400 {
             self.cycles(100);
-            let quiet = self.wires.iter().all(VecDeque::is_empty) && self.nodes.iter().all(|n| n.nic.dma_idle() && n.nic.rx_backlog() == 0);
+            let quiet = self.wires.iter().all(VecDeque::is_empty)
+                && self.nodes.iter().all(|n| n.nic.dma_idle() && n.nic.rx_backlog() == 0);
             if quiet {
                 break;
             }
@@ -374,7 +376,11 @@ impl Rig {
         for (n, c) in counters.iter().enumerate() {
             let received = c.sum(&RECEIVED);
             assert_eq!(received, self.frames_received[n], "node {n}: frames counted and frames received: {c:?}");
-            assert_eq!(c.get("RX_ACK"), c.sum(&["ACK_APPLIED", "ACK_STALE", "ACK_INVALID"]), "node {n}: acknowledgments: {c:?}");
+            assert_eq!(
+                c.get("RX_ACK"),
+                c.sum(&["ACK_APPLIED", "ACK_STALE", "ACK_INVALID"]),
+                "node {n}: acknowledgments: {c:?}"
+            );
             assert_eq!(c.get("WQE"), c.get("CQE"), "node {n}: every WQE has its CQE: {c:?}");
         }
         counters

@@ -189,7 +189,14 @@ impl Checker {
     pub fn finish(&mut self) -> Result {
         let cycle = self.history.back().map_or(0, |r| r.cycle);
         if let Some(missing) = self.expected.missing().or_else(|| self.causes.missing()).or_else(|| self.spared()) {
-            return self.compare("the end of the run", "every step has its output", cycle, "missing", "none seen".into(), missing);
+            return self.compare(
+                "the end of the run",
+                "every step has its output",
+                cycle,
+                "missing",
+                "none seen".into(),
+                missing,
+            );
         }
         if !self.good.is_empty() || !self.bad.is_empty() {
             let n = self.good.len() + self.bad.len();
@@ -207,11 +214,24 @@ impl Checker {
         Some(format!("the error event of QP {qp}, whose connection was given up"))
     }
 
-    pub(crate) fn divergence(&self, rule: &str, what: String, cycle: u64, fields: Vec<Field>, record: Option<Record>) -> Box<Divergence> {
+    pub(crate) fn divergence(
+        &self,
+        rule: &str,
+        what: String,
+        cycle: u64,
+        fields: Vec<Field>,
+        record: Option<Record>,
+    ) -> Box<Divergence> {
         let conn_of = |r: &Record| r.kind.fields().contains(&"conn").then(|| r.get("conn"));
         let conn = record.as_ref().and_then(conn_of);
-        let mut history: Vec<_> =
-            self.history.iter().rev().filter(|r| conn.is_none() || conn_of(r).is_none_or(|c| Some(c) == conn)).take(SHOWN).cloned().collect();
+        let mut history: Vec<_> = self
+            .history
+            .iter()
+            .rev()
+            .filter(|r| conn.is_none() || conn_of(r).is_none_or(|c| Some(c) == conn))
+            .take(SHOWN)
+            .cloned()
+            .collect();
         history.reverse();
         let time_ns = cycle * self.period_ps / 1000;
         let state = record.as_ref().map(|r| self.state_of(r)).unwrap_or_default();

@@ -47,7 +47,11 @@ impl Divergence {
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "RTL and model differ in {}, rule {}", self.what, self.rule)?;
-        writeln!(f, "  at cycle {} ({} ns); waveform to open: {} to {} ns", self.cycle, self.time_ns, self.window_ns.0, self.window_ns.1)?;
+        writeln!(
+            f,
+            "  at cycle {} ({} ns); waveform to open: {} to {} ns",
+            self.cycle, self.time_ns, self.window_ns.0, self.window_ns.1
+        )?;
         for x in self.fields.iter().filter(|x| !x.agrees()) {
             writeln!(f, "  * {:<16} RTL {}  model {}", x.name, x.rtl, x.model)?;
         }

@@ -52,7 +52,8 @@ impl Checker {
             _ => None,
         };
         let mut buffer = std::mem::take(&mut self.buffer);
-        let encoded = self.model.encode(&outgoing, port, &ModelMemory { memory: Some(memory), writes: Vec::new() }, &mut buffer);
+        let encoded =
+            self.model.encode(&outgoing, port, &ModelMemory { memory: Some(memory), writes: Vec::new() }, &mut buffer);
         let result = match encoded {
             Ok(len) if buffer[..len] == *frame => Ok(()),
             Ok(len) => self.frame_differs(cycle, frame, &buffer[..len], &outgoing),

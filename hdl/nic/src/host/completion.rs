@@ -188,6 +188,8 @@ pub struct Completion<const W: usize> {
     fail_status: DFF<Bits<8>>,
     scan_conn: DFF<Bits<16>>,
     scanning: DFF<Bit>,
+    /// The next message goes before the next retired packet.
+    favour: DFF<Bit>,
     stream: DFF<StreamState>,
     cq: DFF<CqFixed>,
     message: DFF<MessageState>,
@@ -252,7 +254,7 @@ impl<const W: usize> Completion<W> {
             cw_ready, cw_data, cw_last, init_done, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind, commit_err_qp,
             commit_err_conn, commit_err_code, commit_err_msn, error_write, error_index, error_value, cfg_held, held_index,
-            held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, stream,
+            held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
             cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
             outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, beat, desc_sent, data_sent, beat_at, slot, finish,
         })
@@ -282,6 +284,7 @@ impl<const W: usize> Logic for Completion<W> {
             fail_status,
             scan_conn,
             scanning,
+            favour,
             stream,
             cq,
             message,
@@ -423,13 +426,14 @@ impl<const W: usize> Logic for Completion<W> {
             }
             Step::Idle => {
                 comment!("no ready depends on its own valid");
-                self.ret_ready.next = !self.cfg_held.q.val();
+                self.cmsg_ready.next = !self.cfg_held.q.val()
+                    & (self.favour.q.val() | !self.ret_valid.val())
+                    & !(self.quiet.val() & (self.nak_valid.val() | self.rxerr_valid.val() | self.cerr_valid.val()));
+                self.ret_ready.next =
+                    !self.cfg_held.q.val() & !(self.favour.q.val() & self.cmsg_valid.val() & self.cmsg_ready.val());
                 self.nak_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val() & self.quiet.val();
                 self.rxerr_ready.next = self.nak_ready.val() & !self.nak_valid.val();
                 self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
-                self.cmsg_ready.next = !self.cfg_held.q.val()
-                    & !self.ret_valid.val()
-                    & !(self.quiet.val() & (self.nak_valid.val() | self.rxerr_valid.val() | self.cerr_valid.val()));
                 if self.cfg_held.q.val() {
                     comment!("a queue pair starts afresh");
                     self.cfg_held.d.next = false;
@@ -445,7 +449,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.error_write.next = true;
                     self.error_index.next = bit_cast::<24, 16>(self.held_index.q.val());
                     self.error_value.next = false;
-                } else if self.ret_valid.val() {
+                } else if self.ret_valid.val() & self.ret_ready.val() {
                     self.qp.d.next = self.ret_qp.val();
                     self.msn.d.next = self.ret_msn.val();
                     self.bytes.d.next = self.ret_bytes.val();
@@ -454,7 +458,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.messages.read_address.next = (bit_cast::<24, 16>(self.ret_qp.val()) << self.message_log2.val())
                         | (self.ret_msn.val() & self.message_mask.val());
                     self.step.d.next = Step::Retired;
-                } else if self.nak_valid.val() & self.quiet.val() {
+                } else if self.nak_valid.val() & self.nak_ready.val() {
                     self.qp.d.next = self.nak_qp.val();
                     self.msn.d.next = self.nak_msn.val();
                     self.kind.d.next = 1.into();
@@ -464,7 +468,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.state.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
                     self.fixed.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
                     self.step.d.next = Step::Failure;
-                } else if self.rxerr_valid.val() & self.quiet.val() {
+                } else if self.rxerr_valid.val() & self.rxerr_ready.val() {
                     self.qp.d.next = self.rxerr_qp.val();
                     self.kind.d.next = 3.into();
                     self.nak.d.next = 0.into();
@@ -473,7 +477,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.state.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
                     self.fixed.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
                     self.step.d.next = Step::Failure;
-                } else if self.cerr_valid.val() & self.quiet.val() {
+                } else if self.cerr_valid.val() & self.cerr_ready.val() {
                     self.scan_conn.d.next = self.cerr_conn.val();
                     self.scanning.d.next = true;
                     self.kind.d.next = 2.into();
@@ -482,7 +486,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.fail_status.d.next = 12.into();
                     self.qp.d.next = 0.into();
                     self.step.d.next = Step::ScanRead;
-                } else if self.cmsg_valid.val() {
+                } else if self.cmsg_valid.val() & self.cmsg_ready.val() {
                     self.qp.d.next = self.cmsg_qp.val();
                     self.msn.d.next = self.cmsg_msn.val();
                     self.incoming.d.next.remaining = self.cmsg_npkts.val();
@@ -501,6 +505,7 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
             Step::Message => {
+                self.favour.d.next = false;
                 comment!("a WQE was taken: a new message at the tail");
                 self.new_row.next = self.incoming.q.val();
                 self.messages.write_enable.next = true;
@@ -518,6 +523,8 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
             Step::Retired => {
+                comment!("a burst of retired packets does not keep new messages waiting");
+                self.favour.d.next = true;
                 comment!("a packet was retired");
                 self.commit_ret_valid.next = true;
                 self.stream.d.next = self.now_at.val();
@@ -706,6 +713,7 @@ impl<const W: usize> Logic for Completion<W> {
             self.ready.d.next = false;
             self.cfg_held.d.next = false;
             self.scanning.d.next = false;
+            self.favour.d.next = false;
             self.beat.d.next = 0.into();
             self.desc_sent.d.next = false;
             self.data_sent.d.next = false;

@@ -24,7 +24,8 @@ fn sort_of(r: &Record) -> (Kind, u64) {
     (r.kind, sub)
 }
 
-const TIME: &str = "when a step is taken is the hardware's freedom; what follows from it (tx_ts, service, sRTT, timers) is compared";
+const TIME: &str =
+    "when a step is taken is the hardware's freedom; what follows from it (tx_ts, service, sRTT, timers) is compared";
 const NO_STEP: &str = "a step of this sort has no such value";
 const EARLY: &str = "hardware samples it early; a false value shows where it decides (ack_req)";
 
@@ -50,7 +51,24 @@ const FREE: &[(Kind, u64, &[&str], &str)] = &[
     (
         Kind::Grant,
         2,
-        &["home", "via", "ppsn", "rtx", "moved", "ack_req", "nop", "index", "bytes", "port", "inflight_bytes", "more", "next", "pipe", "window", "rr"],
+        &[
+            "home",
+            "via",
+            "ppsn",
+            "rtx",
+            "moved",
+            "ack_req",
+            "nop",
+            "index",
+            "bytes",
+            "port",
+            "inflight_bytes",
+            "more",
+            "next",
+            "pipe",
+            "window",
+            "rr",
+        ],
         NO_STEP,
     ),
     (Kind::Err, 1, &["conn"], "the QP names its connection"),
@@ -59,7 +77,8 @@ const FREE: &[(Kind, u64, &[&str], &str)] = &[
 ];
 
 const EPOCH: &[&str] = &[
-    "class", "conn", "home", "via", "opcode", "ppsn", "code", "placed", "addr", "bytes", "acked", "cum", "high", "ce", "dup", "rx", "unacked", "exp",
+    "class", "conn", "home", "via", "opcode", "ppsn", "code", "placed", "addr", "bytes", "acked", "cum", "high", "ce", "dup",
+    "rx", "unacked", "exp",
 ];
 
 fn is_free(sort: (Kind, u64), field: &str) -> bool {
@@ -124,7 +143,9 @@ fn every_field_changed_by_one_is_noticed() {
             }
             match (silent, is_free(*sort, name)) {
                 (0, true) => always.push(format!("{} {} {name}", sort.0, sort.1)),
-                (1.., false) => missed.push(format!("{} {} {name}: {silent} of {}", sort.0, sort.1, places.len().div_ceil(step))),
+                (1.., false) => {
+                    missed.push(format!("{} {} {name}: {silent} of {}", sort.0, sort.1, places.len().div_ceil(step)))
+                }
                 _ => {}
             }
         }
@@ -189,7 +210,8 @@ fn a_changed_byte_that_leaves_is_noticed() {
 fn the_report_names_rule_field_states_history_and_waveform() {
     let sides = run();
     let of_interest = |r: &Record| r.kind == Kind::Ack && r.get("gen_open") == 1;
-    let (i, _) = records(&sides[0]).into_iter().filter(|x| of_interest(x.1)).nth(2).expect("an acknowledgment with resends under way");
+    let (i, _) =
+        records(&sides[0]).into_iter().filter(|x| of_interest(x.1)).nth(2).expect("an acknowledgment with resends under way");
     let lost = Kind::Ack.fields().iter().position(|f| *f == "lost_l2").expect("a field");
     let d = changed(0, &sides, i, |r| r.values[lost] += 1).expect_err("noticed");
     assert_eq!((d.field(), d.history.len()), ("lost_l2", 20));

@@ -5,8 +5,8 @@
 use crate::records::{self, record};
 use mrnic_lockstep::{Checker, Divergence, HostRings, Kind, Memory, Record};
 use mrnic_model::{
-    key_of, ConnConfig, Grant, GrantInputs, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, Outgoing, PathConfig,
-    QpConfig, Rights, RxStep, TimerAction, Wqe,
+    key_of, ConnConfig, Grant, GrantInputs, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, Outgoing,
+    PathConfig, QpConfig, Rights, RxStep, TimerAction, Wqe,
 };
 use mrnic_wire::parse_packet;
 
@@ -77,7 +77,16 @@ impl HostMemory for Host {
 }
 
 fn nic_config() -> NicConfig {
-    NicConfig { conns: 2, qps: QPS.into(), keys: 4, pool_packets: 256, epoch_cap_bytes: 60_000, events: false, ack_delay_ticks: 10, ..NicConfig::default() }
+    NicConfig {
+        conns: 2,
+        qps: QPS.into(),
+        keys: 4,
+        pool_packets: 256,
+        epoch_cap_bytes: 60_000,
+        events: false,
+        ack_delay_ticks: 10,
+        ..NicConfig::default()
+    }
 }
 
 fn connection(side: u8) -> ConnConfig<NetAddr> {
@@ -97,7 +106,8 @@ fn keys() -> [(u32, KeyConfig); 2] {
 }
 
 fn qp(qpn: u16) -> (QpConfig, HostRings) {
-    let config = QpConfig { cq_log2: RING_LOG2, tx_start_msn: 0xFF_FFFE, rx_start_msn: 0xFF_FFFE, ..QpConfig::new(0, qpn.into()) };
+    let config =
+        QpConfig { cq_log2: RING_LOG2, tx_start_msn: 0xFF_FFFE, rx_start_msn: 0xFF_FFFE, ..QpConfig::new(0, qpn.into()) };
     let at = u64::from(qpn) << 16;
     (config, HostRings { sq_base: SQ + at, sq_log2: RING_LOG2, cq_base: CQ + at })
 }
