@@ -207,7 +207,6 @@ pub struct World {
     fabric: Fabric,
     transfers: Vec<Transfer>,
     capture: Option<Capture>,
-    period_ps: u64,
     total: u64,
     link_drops: u64,
 }
@@ -241,7 +240,6 @@ impl World {
             fabric,
             transfers,
             capture,
-            period_ps: build.clock_ps,
             link_drops: 0,
         };
         world.configure(build, &setups)?;
@@ -471,11 +469,6 @@ impl World {
     /// What was recorded of a node.
     pub fn recorder(&self, node: usize) -> &Recorder {
         &self.nodes[node].watch.recorder
-    }
-
-    /// The clock period.
-    pub fn period_ps(&self) -> u64 {
-        self.period_ps
     }
 }
 

@@ -419,7 +419,7 @@ fn frames_cut_at_every_byte() {
             mend(&mut mended, true);
             a.inject(mended);
         }
-        let longer = [&frame[..], &vec![0xEE; 40]].concat();
+        let longer = [&frame[..], &[0xEE; 40]].concat();
         for n in frame.len() + 1..longer.len() {
             a.inject(longer[..n].to_vec());
         }

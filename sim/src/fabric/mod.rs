@@ -151,11 +151,6 @@ impl Fabric {
         }
     }
 
-    /// Whether a plane is alive now.
-    pub fn is_alive(&self, plane: usize) -> bool {
-        self.alive[plane]
-    }
-
     /// An empty buffer for a frame, reused where possible.
     pub fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
