@@ -26,7 +26,10 @@ pub fn unary(op: UnaryOp, operand: Expr) -> Expr {
     if operand.width() == 1 && op != UnaryOp::Not {
         return operand;
     }
-    Expr::Unary { op, operand: Box::new(operand), width }
+    match operand {
+        Expr::Unary { op: UnaryOp::Not, operand, .. } if op == UnaryOp::Not => *operand,
+        operand => Expr::Unary { op, operand: Box::new(operand), width },
+    }
 }
 
 /// Operands are of equal width.

@@ -2,6 +2,7 @@
 //! structs carry the name of the field.
 use crate::ir::{BinaryOp, Expr, SignalId, Stmt, UnaryOp};
 use crate::names::{field_path, Role, Table};
+use crate::select::unary;
 use crate::value::Value;
 
 pub struct Printer<'a> {
@@ -53,7 +54,11 @@ impl Printer<'_> {
                     UnaryOp::Any => "|",
                     UnaryOp::Parity => "^",
                 };
-                format!("{sign}{}", self.operand(operand))
+                // one sign beside another would be refused or, as `^~`, be a different operator
+                match **operand {
+                    Expr::Unary { .. } => format!("{sign}({})", self.expr(operand)),
+                    _ => format!("{sign}{}", self.operand(operand)),
+                }
             }
             Expr::Binary { op, left, right, signed, .. } => {
                 let ordered = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
@@ -114,7 +119,9 @@ impl Printer<'_> {
             }
             Stmt::If { condition, then, otherwise } => {
                 if does_nothing(then) && !does_nothing(otherwise) {
-                    out.push(format!("{pad}if (!{}) begin", self.operand(condition)));
+                    // the condition may be an inversion, and `!!x` is not Verilog
+                    let contrary = unary(UnaryOp::Not, condition.clone());
+                    out.push(format!("{pad}if ({}) begin", self.expr(&contrary)));
                     self.block(otherwise, indent + 1, out);
                 } else {
                     out.push(format!("{pad}if ({}) begin", self.expr(condition)));

@@ -224,3 +224,65 @@ fn clocks_through_locals_and_outputs_and_black_boxes_once() {
     assert_eq!(design.verilog.matches("    VENDOR_BUF ").count(), 2);
     assert!(design.verilog.contains("always @(posedge branch)") && design.verilog.contains("assign clock_out = branch;"));
 }
+
+/// Signs beside one another: `!!x` is refused by parsers that follow the standard, `^~x` is another operator than `^(~x)`.
+#[derive(LogicBlock, Default)]
+struct Signs {
+    a: Signal<In, Bit>,
+    x: Signal<In, Bits<8>>,
+    twice: Signal<Out, Bit>,
+    wide_twice: Signal<Out, Bits<8>>,
+    reduced: Signal<Out, Bits<4>>,
+    in_else: Signal<Out, Bit>,
+}
+
+#[allow(clippy::nonminimal_bool)] // two signs are what is tested
+impl Logic for Signs {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.twice.next = !!self.a.val();
+        self.wide_twice.next = !(!(self.x.val() & 0x3c));
+        self.reduced.next = 0.into();
+        if (!self.x.val()).xor() {
+            self.reduced.next = 1.into();
+        }
+        if (!self.x.val()).any() && !(!self.x.val()).all() {
+            self.reduced.next = 2.into();
+        }
+        self.in_else.next = false;
+        if !self.a.val() {
+        } else {
+            self.in_else.next = true;
+        }
+    }
+}
+
+#[test]
+fn signs_never_stand_beside_one_another() {
+    let design = emit(&Signs::default(), "signs").unwrap();
+    lint(&design);
+    let text = &design.verilog;
+    for first in "!~-&|^".chars() {
+        for second in "!~-".chars() {
+            assert!(!text.contains(&format!("{first}{second}")), "{first}{second} in\n{text}");
+        }
+    }
+    for wanted in ["assign twice = a;", "^(~x)", "if (a) begin"] {
+        assert!(text.contains(wanted), "no {wanted} in\n{text}");
+    }
+    parse_with_icarus(text);
+}
+
+/// A second opinion where Icarus Verilog is installed; the text itself is checked everywhere.
+fn parse_with_icarus(text: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("design.v");
+    std::fs::write(&file, text).unwrap();
+    match std::process::Command::new("iverilog").args(["-g2005", "-Wall", "-tnull"]).arg(&file).output() {
+        Ok(o) => {
+            let said = String::from_utf8_lossy(&o.stderr);
+            assert!(o.status.success() && said.is_empty(), "{said}\n{text}");
+        }
+        Err(e) => eprintln!("not parsed by Icarus Verilog: iverilog: {e}"),
+    }
+}
