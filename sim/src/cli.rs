@@ -7,7 +7,7 @@ use crate::models;
 use crate::report;
 use crate::scenario::{Scenario, SHIPPED};
 use crate::world::{Options, Outcome, World};
-use anyhow::{Context, Result};
+use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use mrnic_nic::config::{build, BuildConfig, BUILDS};
@@ -34,7 +34,7 @@ enum Command {
         #[arg(long, default_value = "build/demo")]
         out: PathBuf,
         /// Seed instead of the scenario's.
-        #[arg(long)]
+        #[arg(long, value_parser = seed, allow_negative_numbers = true)]
         seed: Option<u64>,
     },
     /// Write the Verilog of a build.
@@ -74,7 +74,7 @@ struct SimArgs {
     /// Name of a shipped scenario, or a TOML file.
     scenario: String,
     /// Seed instead of the scenario's.
-    #[arg(long)]
+    #[arg(long, value_parser = seed, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Waveform of node 0 (FST).
     #[arg(long)]
@@ -112,14 +112,23 @@ fn bar(message: String) -> Result<ProgressBar> {
 
 /// Makes a folder.
 fn folder(out: &Path) -> Result<()> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}; choose another with --out", out.display()))
+    std::fs::create_dir_all(out)
+        .map_err(|e| anyhow!("cannot make the folder {}: {e}; choose another with --out", out.display()))
 }
 
-/// Finds out before a long run whether its files can be written at its end.
-fn writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
-    for file in files {
-        let remedy = || format!("cannot write {}; choose a file in a folder that exists and may be written", file.display());
-        std::fs::OpenOptions::new().create(true).append(true).open(file).with_context(remedy)?;
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
+}
+
+/// Finds out before a long run whether its files can be written at its end, each to a place of its own.
+fn writable(files: &[PathBuf]) -> Result<()> {
+    for (i, file) in files.iter().enumerate() {
+        if files[..i].contains(file) {
+            bail!("{} would be written twice; give waveform, capture, report and its JSON different names", file.display());
+        }
+        let remedy =
+            |e| anyhow!("cannot write {}: {e}; choose a file in a folder that exists and may be written", file.display());
+        std::fs::OpenOptions::new().create(true).append(true).open(file).map_err(remedy)?;
     }
     Ok(())
 }
@@ -157,7 +166,9 @@ fn print_checks(outcome: &Outcome, lockstep: bool) {
 fn sim(args: &SimArgs) -> Result<()> {
     let mut scenario = Scenario::load(&args.scenario)?;
     scenario.seed = args.seed.unwrap_or(scenario.seed);
-    writable(args.wave.iter().chain(&args.pcap).chain(&args.report))?;
+    let json = args.report.as_deref().map(report::json_beside);
+    let files: Vec<_> = args.wave.iter().chain(&args.pcap).chain(&args.report).chain(&json).cloned().collect();
+    writable(&files)?;
     let options = Options {
         wave: args.wave.clone().map(|w| (w, args.wave_cycles)),
         pcap: args.pcap.clone(),
@@ -177,10 +188,8 @@ fn sim(args: &SimArgs) -> Result<()> {
     } else {
         None
     };
-    let mut files: Vec<_> = args.wave.iter().chain(&args.pcap).cloned().collect();
     if let Some(file) = &args.report {
-        let json = report::write(file, &outcome, &scenario.description, reference.as_ref())?;
-        files.extend([file.clone(), json]);
+        report::write(file, &outcome, &scenario.description, reference.as_ref())?;
     }
     if !files.is_empty() {
         print_files(&files);

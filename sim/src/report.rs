@@ -12,11 +12,11 @@ use thiserror::Error;
 /// A report could not be made.
 #[derive(Debug, Error)]
 pub enum ReportError {
-    #[error("cannot write {}: {source}", file.display())]
-    Write { file: PathBuf, source: std::io::Error },
+    #[error("cannot write {}: {cause}; choose a file in a folder that exists and may be written", file.display())]
+    Write { file: PathBuf, cause: std::io::Error },
     #[error("cannot draw {plot}: {reason}")]
     Plot { plot: String, reason: String },
-    #[error("cannot encode the report as JSON: {0}")]
+    #[error("cannot encode the report as JSON")]
     Json(#[from] serde_json::Error),
 }
 
@@ -194,12 +194,17 @@ pub fn goodput_percent(outcome: &Outcome, reference: &Outcome) -> f64 {
     100.0 * reference.duration_ns as f64 / outcome.duration_ns.max(1) as f64
 }
 
+/// The JSON that goes with a report.
+pub fn json_beside(file: &Path) -> PathBuf {
+    file.with_extension("json")
+}
+
 /// Writes page and JSON (same name, other extension). Returns the JSON's path.
 pub fn write(file: &Path, outcome: &Outcome, description: &str, reference: Option<&Outcome>) -> Result<PathBuf, ReportError> {
     let put =
-        |file: &Path, text: &str| std::fs::write(file, text).map_err(|source| ReportError::Write { file: file.into(), source });
+        |file: &Path, text: &str| std::fs::write(file, text).map_err(|cause| ReportError::Write { file: file.into(), cause });
     put(file, &html(outcome, description, reference)?)?;
-    let json = file.with_extension("json");
+    let json = json_beside(file);
     put(&json, &serde_json::to_string_pretty(outcome)?)?;
     Ok(json)
 }

@@ -3,14 +3,20 @@
 //! In: TOML text. Out: a checked [`Scenario`], or a [`ScenarioError`] which names file, place and remedy.
 //! Guarantees: a checked scenario can be run; unknown keys are refused.
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
 use thiserror::Error;
 
 /// Why a scenario was refused.
 #[derive(Debug, Error)]
 pub enum ScenarioError {
-    #[error("cannot read scenario {file}: {source}; `mrnic scenarios` lists the shipped ones")]
-    Read { file: String, source: std::io::Error },
-    #[error("{file}: {message}")]
+    #[error(
+        "there is no scenario {name}: neither a file nor one of the shipped ones ({}; `mrnic scenarios` describes them)",
+        shipped_names()
+    )]
+    Unknown { name: String },
+    #[error("cannot read scenario {file}: {cause}; give a TOML file, or one of the shipped ones ({})", shipped_names())]
+    Read { file: String, cause: std::io::Error },
+    #[error("{file}: {message}; the shipped ones in sim/scenarios are examples")]
     Syntax { file: String, message: String },
     #[error("{file}: {key} = {value}: {reason}; {remedy}")]
     Value { file: String, key: String, value: String, reason: String, remedy: String },
@@ -231,21 +237,36 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("min-fifos", include_str!("../scenarios/min-fifos.toml")),
 ];
 
+/// For messages.
+fn shipped_names() -> String {
+    SHIPPED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// The parser names Rust's types.
+fn plain(message: &str) -> String {
+    let kinds = [("usize", "a whole number"), ("u64", "a whole number"), ("u32", "a whole number"), ("f64", "a number")];
+    kinds
+        .iter()
+        .fold(message.into(), |m: String, (rust, text)| m.replace(&format!("expected {rust}"), &format!("expected {text}")))
+}
+
 impl Scenario {
     /// A shipped scenario by name, or a file.
     pub fn load(name_or_file: &str) -> Result<Self, ScenarioError> {
         if let Some((name, text)) = SHIPPED.iter().find(|(n, _)| *n == name_or_file) {
             return Self::parse(&format!("shipped scenario {name}"), text);
         }
-        let text = std::fs::read_to_string(name_or_file)
-            .map_err(|source| ScenarioError::Read { file: name_or_file.into(), source })?;
+        let text = std::fs::read_to_string(name_or_file).map_err(|cause| match cause.kind() {
+            ErrorKind::NotFound => ScenarioError::Unknown { name: name_or_file.into() },
+            _ => ScenarioError::Read { file: name_or_file.into(), cause },
+        })?;
         Self::parse(name_or_file, &text)
     }
 
     /// Parses and checks; `file` is for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let s: Self = toml::from_str(text)
-            .map_err(|e| ScenarioError::Syntax { file: file.into(), message: e.to_string().trim().into() })?;
+            .map_err(|e| ScenarioError::Syntax { file: file.into(), message: plain(e.to_string().trim()) })?;
         s.check(file)?;
         Ok(s)
     }

@@ -17,11 +17,11 @@ pub const RING_LOG2: u8 = 6;
 pub enum SoftwareError {
     #[error(transparent)]
     Memory(#[from] OutsideMemory),
-    #[error("node {node}, QP {qp}: CQE {index} completes WQE {got} instead of {expected}")]
+    #[error("completion check failed: node {node}, QP {qp}: CQE {index} completes WQE {got} instead of {expected}")]
     Order { node: usize, qp: u16, index: u64, got: u64, expected: u64 },
-    #[error("node {node}, QP {qp}: CQE {index} names QP {got}")]
+    #[error("completion check failed: node {node}, QP {qp}: CQE {index} names QP {got}")]
     WrongQp { node: usize, qp: u16, index: u64, got: u64 },
-    #[error("node {node}, QP {qp}: WQE {index} completed with status {status} (nak code {nak}), expected {expected}")]
+    #[error("completion check failed: node {node}, QP {qp}: WQE {index} completed with status {status} (nak code {nak}), expected {expected}")]
     Status { node: usize, qp: u16, index: u64, status: u8, nak: u8, expected: u8 },
 }
 

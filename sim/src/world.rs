@@ -26,11 +26,11 @@ use thiserror::Error;
 /// Why a run failed: which check.
 #[derive(Debug, Error)]
 pub enum RunError {
-    #[error("lockstep check failed on node {node}:\n{source}")]
-    Lockstep { node: usize, source: Box<Divergence> },
-    #[error("completion check failed: {0}")]
+    #[error("lockstep check failed on node {node}:\n{report}")]
+    Lockstep { node: usize, report: Box<Divergence> },
+    #[error(transparent)]
     Software(#[from] SoftwareError),
-    #[error("{0}")]
+    #[error(transparent)]
     Nic(#[from] NicError),
     #[error("memory check failed: node {node}, byte {offset} of transfer {transfer} is {got:#04x} instead of {expected:#04x} (first of {wrong} wrong bytes)")]
     Data { node: usize, transfer: usize, offset: usize, got: u8, expected: u8, wrong: usize },
@@ -302,8 +302,8 @@ impl World {
         for n in 0..self.nodes.len() {
             let node = &mut self.nodes[n];
             let frame = node.nic.step(&mut node.watch)?;
-            if let Some(source) = node.watch.failed.take() {
-                return Err(RunError::Lockstep { node: n, source });
+            if let Some(report) = node.watch.failed.take() {
+                return Err(RunError::Lockstep { node: n, report });
             }
             let Some(frame) = frame else { continue };
             let to = usize::from(frame.get(MAC_NODE_BYTE).copied().unwrap_or(0)).wrapping_sub(1);
@@ -430,11 +430,11 @@ impl World {
         let mut commits = 0;
         for (n, node) in self.nodes.iter_mut().enumerate() {
             let values = node.nic.counters(&mut node.watch)?;
-            if let Some(source) = node.watch.failed.take() {
-                return Err(RunError::Lockstep { node: n, source });
+            if let Some(report) = node.watch.failed.take() {
+                return Err(RunError::Lockstep { node: n, report });
             }
             if let Some(c) = &mut node.watch.checker {
-                c.finish().map_err(|source| RunError::Lockstep { node: n, source })?;
+                c.finish().map_err(|report| RunError::Lockstep { node: n, report })?;
                 commits += c.commits();
             }
             let r = &node.watch.recorder;

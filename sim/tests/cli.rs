@@ -1,5 +1,5 @@
 //! The `mrnic` command with bad arguments: the exit status is not zero, and the message says what is wrong and what to do.
-//! None of these runs gets as far as Verilator.
+//! None of these runs gets as far as a model.
 use std::process::{Command, Output};
 
 fn mrnic(args: &[&str]) -> Output {
@@ -8,17 +8,36 @@ fn mrnic(args: &[&str]) -> Output {
 
 /// The command fails with that status and all these words on standard error.
 fn refused(args: &[&str], status: i32, words: &[&str]) {
-    let o = mrnic(args);
+    told(args, &mrnic(args), status, words);
+}
+
+fn told(args: &[&str], o: &Output, status: i32, words: &[&str]) {
     let message = String::from_utf8_lossy(&o.stderr);
     assert_eq!(o.status.code(), Some(status), "mrnic {args:?}: {message}");
     for w in words {
         assert!(message.contains(w), "mrnic {args:?}: no '{w}' in: {message}");
     }
+    // a cause is named once
+    let parts: Vec<&str> = message.split(": ").flat_map(|p| p.split("; ")).map(str::trim).filter(|p| p.len() > 12).collect();
+    for (i, part) in parts.iter().enumerate() {
+        assert!(!parts[..i].contains(part), "mrnic {args:?}: '{part}' twice in: {message}");
+    }
 }
 
 #[test]
-fn unknown_scenario_names_the_command_that_lists_them() {
-    refused(&["sim", "no-such-scenario"], 1, &["no-such-scenario", "mrnic scenarios"]);
+fn unknown_scenario_names_the_shipped_ones_and_the_command_that_describes_them() {
+    refused(&["sim", "no-such-scenario"], 1, &["no scenario no-such-scenario", "clean, demo, loss-1", "mrnic scenarios"]);
+    refused(&["sim", "no/such.toml"], 1, &["no scenario no/such.toml", "neither a file"]);
+}
+
+#[test]
+fn what_is_no_text_file_is_refused_with_its_cause() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().to_str().unwrap();
+    refused(&["sim", name], 1, &["cannot read", name, "directory", "give a TOML file", "loss-1"]);
+    let file = dir.path().join("binary.toml");
+    std::fs::write(&file, b"name = \xFF\x00").unwrap();
+    refused(&["sim", file.to_str().unwrap()], 1, &["cannot read", "binary.toml", "UTF-8", "give a TOML file"]);
 }
 
 #[test]
@@ -36,6 +55,14 @@ fn broken_toml_names_file_line_and_key() {
     refused(&["sim", name], 1, &["broken.toml", "line 2"]);
     std::fs::write(&file, "name = \"x\"\ndescription = \"x\"\nnicks = 3\ntraffic = []\n").unwrap();
     refused(&["sim", name], 1, &["broken.toml", "line 3", "nicks", "nics"]);
+    std::fs::write(&file, "name = \"x\"\ndescription = \"x\"\nnics = \"three\"\ntraffic = []\n").unwrap();
+    refused(&["sim", name], 1, &["broken.toml", "line 3", "nics = ", "three", "expected a whole number", "sim/scenarios"]);
+    std::fs::write(&file, "name = \"x\"\ndescription = \"x\"\ntraffic = [{ from = 0, to = 1, bytes = 9 }]\n").unwrap();
+    refused(&["sim", name], 1, &["broken.toml", "line 3", "missing", "message_bytes"]);
+    std::fs::write(&file, "").unwrap();
+    refused(&["sim", name], 1, &["broken.toml", "missing", "name"]);
+    std::fs::write(&file, "name = \"x\"\ndescription = \"x\"\nbuild = \"nope\"\ntraffic = []\n").unwrap();
+    refused(&["sim", name], 1, &["broken.toml", "build = nope", "choose one of sim"]);
     std::fs::write(&file, "name = \"x\"\ndescription = \"x\"\nnics = 3\ntraffic = []\n[fabric]\nloss_data = 1.5\n").unwrap();
     refused(&["sim", name], 1, &["broken.toml", "fabric.loss_data = 1.5", "choose from 0.0 to 1.0"]);
 }
@@ -53,7 +80,34 @@ fn unwritable_output_is_found_before_the_run() {
     }
     for option in ["--wave", "--pcap", "--report"] {
         refused(&["sim", "clean", option, below], 1, &["cannot write", below, "choose"]);
+        let folder = dir.path().to_str().unwrap();
+        refused(&["sim", "clean", option, folder], 1, &["cannot write", folder, "directory", "choose"]);
     }
+}
+
+#[test]
+fn two_outputs_do_not_share_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("out.json");
+    let name = file.to_str().unwrap();
+    refused(&["sim", "clean", "--report", name], 1, &[name, "twice", "different names"]);
+    refused(&["sim", "clean", "--wave", name, "--pcap", name], 1, &[name, "twice", "different names"]);
+}
+
+/// The tools that a run needs, and the place for what they build.
+#[test]
+fn missing_verilator_and_bad_cache_are_named() {
+    let run = |key: &str, value: &str, words: &[&str]| {
+        let command = Command::new(env!("CARGO_BIN_EXE_mrnic")).args(["sim", "clean"]).env(key, value).output();
+        told(&["sim", "clean"], &command.expect("the mrnic command starts"), 1, words);
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    run("MRNIC_CACHE", file.to_str().unwrap(), &["cannot create", file.to_str().unwrap(), "MRNIC_CACHE"]);
+    let none = dir.path().join("none");
+    run("VERILATOR", none.to_str().unwrap(), &["Verilator not found", "$VERILATOR", "scripts/setup.sh"]);
+    run("VERILATOR", file.to_str().unwrap(), &["unusable", file.to_str().unwrap(), "scripts/setup.sh"]);
 }
 
 #[test]
@@ -61,7 +115,10 @@ fn wrong_usage_has_its_own_status() {
     refused(&[], 2, &["Usage"]);
     refused(&["fly"], 2, &["fly"]);
     refused(&["bench", "--only", "nope"], 2, &["nope", "mtu", "goodput"]);
-    refused(&["sim", "clean", "--seed", "x"], 2, &["--seed"]);
+    for bad in ["x", "-1", "18446744073709551616", ""] {
+        refused(&["sim", "clean", "--seed", bad], 2, &["--seed", "whole number from 0"]);
+        refused(&["demo", "--seed", bad], 2, &["--seed", "whole number from 0"]);
+    }
 }
 
 #[test]

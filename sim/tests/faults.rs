@@ -34,7 +34,7 @@ fn caught(name: &str, sections: &str, fault: u32) -> Box<Divergence> {
     let good = run(name, sections, 0).unwrap_or_else(|e| panic!("{name} fails without a fault: {e}"));
     assert!(good.commits > 20, "{name}: only {} steps were compared", good.commits);
     match run(name, sections, fault) {
-        Err(RunError::Lockstep { node: 0, source }) => source,
+        Err(RunError::Lockstep { node: 0, report }) => report,
         Err(e) => panic!("fault {fault} ({name}) was seen, but not by the lockstep checker of node 0: {e}"),
         Ok(o) => panic!("fault {fault} ({name}) was not caught in {} steps", o.commits),
     }

@@ -25,8 +25,8 @@ use thiserror::Error;
 /// A run that cannot go on.
 #[derive(Debug, Error)]
 pub enum NicError {
-    #[error("node {node}, cycle {cycle}: {source}")]
-    Memory { node: usize, cycle: u64, source: OutsideMemory },
+    #[error("node {node}, cycle {cycle}: {access}")]
+    Memory { node: usize, cycle: u64, access: OutsideMemory },
     #[error("node {node}, cycle {cycle}: {count} assertions failed in the RTL:\n{messages}")]
     Assertion { node: usize, cycle: u64, count: u32, messages: String },
     #[error(transparent)]
@@ -259,7 +259,7 @@ impl NicSim {
     /// One clock cycle. Returns a frame that left the NIC in it.
     pub fn step(&mut self, observer: &mut dyn Observer) -> Result<Option<Vec<u8>>, NicError> {
         let (node, cycle, now) = (self.node, self.cycle, self.now_ps());
-        let outside = |source| NicError::Memory { node, cycle, source };
+        let outside = |access| NicError::Memory { node, cycle, access };
         self.bus.drive();
         self.rx.drive(false);
         self.tx.drive(false);

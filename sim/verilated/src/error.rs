@@ -27,8 +27,8 @@ pub enum BuildError {
 clock's name, or to None for a purely combinational top"
     )]
     Clock { top: String, clock: String, inputs: String },
-    #[error("cannot {action} {}: {source}; MRNIC_CACHE names another directory for built models", path.display())]
-    Io { action: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("cannot {action} {}: {cause}; MRNIC_CACHE names another directory for built models", path.display())]
+    Io { action: &'static str, path: PathBuf, cause: std::io::Error },
     #[error("the model {} does not load: {reason}; delete it to build it again", path.display())]
     Load { path: PathBuf, reason: String },
     #[error("Verilator's header of {top} is not understood at {line:?}: use a Verilator between 5.006 and 5.052")]
@@ -65,5 +65,5 @@ pub enum FileError {
 
 pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> BuildError {
     let path = path.into();
-    move |source| BuildError::Io { action, path, source }
+    move |cause| BuildError::Io { action, path, cause }
 }
