@@ -1,11 +1,8 @@
 //! Congestion control of a path: a trait with two hooks and two implementations of it.
-//! In: what an acknowledgment or a timeout says. Out: a new window. Guarantees 1 <= window <= 256.
+//! In: what an acknowledgment or a timeout says. Out: a new window. Guarantees 1 <= window <= the profile's vector length.
 //! Write another one by implementing the trait; `Nic` is generic over it.
 
 use crate::seq::{elapsed, Tick};
-
-/// Largest window of a path, in packets.
-pub const MAX_WINDOW_PKTS: u16 = 256;
 
 /// The window of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -28,6 +25,8 @@ pub struct AckSample {
     pub ce_delta: u32,
     /// Smoothed round-trip time in ticks.
     pub srtt_ticks: u32,
+    /// Largest window of a path: what the profile's acknowledgment vector can describe.
+    pub window_max_pkts: u16,
 }
 
 /// Decides the window of each path.
@@ -42,11 +41,11 @@ pub trait CongestionControl {
     fn on_timeout(&self, window: &mut Window, path: &mut Self::Path, now: Tick);
 }
 
-fn additive_increase(window: &mut Window, acked: u32) {
-    window.credit = (u32::from(window.credit) + acked).min(511) as u16;
+fn additive_increase(window: &mut Window, s: &AckSample) {
+    window.credit = (u32::from(window.credit) + s.acked).min(511) as u16;
     if window.credit >= window.window {
         window.credit -= window.window;
-        window.window = (window.window + 1).min(MAX_WINDOW_PKTS);
+        window.window = (window.window + 1).min(s.window_max_pkts);
     }
 }
 
@@ -74,7 +73,7 @@ impl CongestionControl for Aimd {
             }
             cut
         } else {
-            additive_increase(w, s.acked);
+            additive_increase(w, s);
             false
         }
     }
@@ -110,7 +109,7 @@ impl CongestionControl for DctcpLike {
             *p = DctcpPath { alpha_1024: p.alpha_1024, acked: 0, marked: 0, updated: s.now };
         }
         if s.ce_delta == 0 {
-            additive_increase(w, s.acked);
+            additive_increase(w, s);
             return false;
         }
         let cut = elapsed(s.now, w.last_cut) >= s.srtt_ticks.max(1);

@@ -6,8 +6,8 @@ use mrnic_wire::MakCode;
 use crate::pair::{write, LBASE, LKEY};
 use crate::slots::{sender, Sender};
 
-fn refused(change: impl FnOnce(&mut Wqe)) -> u8 {
-    let mut s = sender(1, 16);
+fn refused<P: Profile>(change: impl FnOnce(&mut Wqe)) -> u8 {
+    let mut s = sender::<P>(1, 16);
     let mut wqe = write(1, 0, 0, 100);
     change(&mut wqe);
     let step = s.nic.step_wqe(0, 0, &wqe.to_bytes()).unwrap();
@@ -15,25 +15,23 @@ fn refused(change: impl FnOnce(&mut Wqe)) -> u8 {
 }
 
 /// W1: the checks of a work request.
-#[test]
-fn w1_refusals() {
-    assert_eq!(refused(|_| {}), 0);
-    assert_eq!(refused(|w| w.opcode = 1), 2);
-    assert_eq!(refused(|w| w.length = (1 << 31) + 1), 1);
-    assert_eq!(refused(|w| w.lkey = LKEY ^ 1), 4);
-    assert_eq!(refused(|w| w.lkey = u32::MAX), 4);
-    assert_eq!(refused(|w| w.laddr = LBASE - 1), 4);
-    assert_eq!(refused(|w| w.length = 1 << 20), 0, "the whole region");
-    assert_eq!(refused(|w| w.length = (1 << 20) + 1), 4);
-    assert_eq!(refused(|w| w.laddr = u64::MAX), 4);
-    assert_eq!(refused(|w| (w.length, w.lkey) = (0, 0)), 0, "a zero-length message touches no key");
-    assert_eq!(refused(|w| (w.opcode, w.length) = (9, u32::MAX)), 2, "the opcode is looked at first");
+fn w1_refusals<P: Profile>() {
+    assert_eq!(refused::<P>(|_| {}), 0);
+    assert_eq!(refused::<P>(|w| w.opcode = 1), 2);
+    assert_eq!(refused::<P>(|w| w.length = (1 << 31) + 1), 1);
+    assert_eq!(refused::<P>(|w| w.lkey = LKEY ^ 1), 4);
+    assert_eq!(refused::<P>(|w| w.lkey = u32::MAX), 4);
+    assert_eq!(refused::<P>(|w| w.laddr = LBASE - 1), 4);
+    assert_eq!(refused::<P>(|w| w.length = 1 << 20), 0, "the whole region");
+    assert_eq!(refused::<P>(|w| w.length = (1 << 20) + 1), 4);
+    assert_eq!(refused::<P>(|w| w.laddr = u64::MAX), 4);
+    assert_eq!(refused::<P>(|w| (w.length, w.lkey) = (0, 0)), 0, "a zero-length message touches no key");
+    assert_eq!(refused::<P>(|w| (w.opcode, w.length) = (9, u32::MAX)), 2, "the opcode is looked at first");
 }
 
 /// W1: a stream has at most M messages outstanding, a connection at most its FIFO.
-#[test]
-fn w1_bounds() {
-    let mut s = sender(1, 16);
+fn w1_bounds<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     for i in 0..64 {
         s.wqe(0, i, 1);
     }
@@ -44,7 +42,7 @@ fn w1_bounds() {
     assert_eq!(s.nic.post_send(77, &write(0, 0, 0, 1)), Err(PostError::NoSuchQp { qpn: 77 }));
 }
 
-fn send_all(s: &mut Sender) -> u32 {
+fn send_all<P: Profile>(s: &mut Sender<P>) -> u32 {
     let mut sent = 0;
     while let Grant::Packet(_) = s.grant() {
         sent += 1;
@@ -53,9 +51,8 @@ fn send_all(s: &mut Sender) -> u32 {
 }
 
 /// W2: completions in MSN order, when the last byte is acknowledged; their bytes and phase.
-#[test]
-fn w2_completion_order_and_bytes() {
-    let mut s = sender(1, 16);
+fn w2_completion_order_and_bytes<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     s.wqe(0, 40, 2 * 4096);
     s.wqe(0, 41, 5);
     assert_eq!(send_all(&mut s), 3);
@@ -75,9 +72,8 @@ fn w2_completion_order_and_bytes() {
 }
 
 /// W2: the phase toggles with every pass over the completion ring.
-#[test]
-fn w2_phase_bit() {
-    let mut s = sender(1, 256);
+fn w2_phase_bit<P: Profile>() {
+    let mut s = sender::<P>(1, P::VECTOR_BITS as u16);
     s.nic.open_qp(0, &QpConfig { cq_log2: 2, ..QpConfig::new(0, 9) }).unwrap();
     let mut phases = String::new();
     for i in 0..12u16 {
@@ -91,9 +87,8 @@ fn w2_phase_bit() {
 }
 
 /// W4: unsignaled successes make no completion and free their place; errors always make one.
-#[test]
-fn w4_one_completion_each() {
-    let mut s = sender(1, 16);
+fn w4_one_completion_each<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     let quiet = |i: u64| Wqe { signaled: false, ..write(i, 0, 0, 1) };
     for round in 0..3u32 {
         for i in 0..64u32 {
@@ -108,8 +103,7 @@ fn w4_one_completion_each() {
 }
 
 /// W3: each refusal code of the peer and its status; older messages that are done keep theirs, the others are flushed.
-#[test]
-fn w3_refusals_of_the_peer() {
+fn w3_refusals_of_the_peer<P: Profile>() {
     let codes = [
         (MakCode::BadKey, 10u8),
         (MakCode::Access, 10),
@@ -120,7 +114,7 @@ fn w3_refusals_of_the_peer() {
         (MakCode::MsgLength, 9),
     ];
     for (code, status) in codes {
-        let mut s = sender(1, 16);
+        let mut s = sender::<P>(1, 16);
         for i in 0..5 {
             s.wqe(0, i, 10);
         }
@@ -154,9 +148,8 @@ fn w3_refusals_of_the_peer() {
 }
 
 /// W3: a refusal of a message that is no longer outstanding, or of a foreign QP, is ignored.
-#[test]
-fn w3_late_refusals_are_ignored() {
-    let mut s = sender(1, 16);
+fn w3_late_refusals_are_ignored<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     s.wqe(0, 0, 10);
     send_all(&mut s);
     let nak = |qp: u32, msn: u32| {
@@ -176,9 +169,8 @@ fn w3_late_refusals_are_ignored() {
 }
 
 /// W3: a refused work request fails the QP when it becomes the oldest, not before.
-#[test]
-fn w3_refused_work_request() {
-    let mut s = sender(1, 16);
+fn w3_refused_work_request<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     s.wqe(0, 0, 10);
     s.nic.step_wqe(0, 1, &Wqe { lkey: 0, ..write(1, 0, 0, 10) }.to_bytes()).unwrap();
     s.wqe(0, 2, 10);
@@ -189,9 +181,8 @@ fn w3_refused_work_request() {
 }
 
 /// W3: a connection error gives 12 to the oldest message that is not done, and flushes the rest of each QP.
-#[test]
-fn w3_connection_error() {
-    let mut s = sender(1, 16);
+fn w3_connection_error<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     for (qpn, count) in [(0, 3), (1, 2)] {
         for i in 0..count {
             s.wqe(qpn, i, 10);
@@ -219,3 +210,15 @@ fn w3_connection_error() {
     assert_eq!(s.grant(), Grant::Blocked(BlockReason::ConnError));
     assert_eq!(s.nic.step_tx_timer(now + (1 << 20), 0, 0).unwrap().action, TimerAction::None);
 }
+
+crate::for_each_profile!(
+    w1_refusals,
+    w1_bounds,
+    w2_completion_order_and_bytes,
+    w2_phase_bit,
+    w4_one_completion_each,
+    w3_refusals_of_the_peer,
+    w3_late_refusals_are_ignored,
+    w3_refused_work_request,
+    w3_connection_error,
+);

@@ -10,6 +10,7 @@ use mrnic_wire::{Ack, Ppsn, SackVector};
 use proptest::prelude::*;
 
 use crate::pair::{write, Setup};
+use crate::profiles::config;
 use crate::rules_rx::{data, Data, Receiver};
 use crate::rules_tx::{open, Path, RTO_MIN};
 
@@ -115,19 +116,17 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
-
-    /// A3, L1, L2, PROBE, L4: the four sets equal the reference after every operation, with any start.
-    #[test]
-    fn sender_sets_equal_the_reference(start in prop_oneof![0u32..300, 0xFF_FE00u32..0x100_0000], ops in prop::collection::vec(op(), 1..120)) {
-        let mut path = open(start, 256);
+/// A3, L1, L2, PROBE, L4: the four sets equal the reference after every operation, with any start.
+fn sender_sets_equal_the_reference<P: Profile>() {
+    proptest!(config(400), |(start in prop_oneof![0u32..300, 0xFF_FE00u32..0x100_0000],
+        ops in prop::collection::vec(op(), 1..120))| {
+        let mut path = open(start, P::VECTOR_BITS as u16);
         let mut model = Reference::default();
         let mut received = BTreeSet::new();
         for (now, op) in ops.into_iter().enumerate() {
             match op {
                 Op::Send(count) => for _ in 0..count {
-                    if path.span() < 256 {
+                    if path.span() < P::VECTOR_BITS {
                         path.send_new(0);
                         model.next += 1;
                     }
@@ -160,7 +159,7 @@ proptest! {
                     let reply = reply && path.probe_pending;
                     let tolerance = u64::from(path.reo_tol);
                     let newly = model.ack(cum, &received, reply, tolerance);
-                    let out = apply(&Aimd, &mut path, now as u32, Ppsn::new((u64::from(start) + cum) as u32), &ack, RTO_MIN);
+                    let out = apply(&Aimd, &mut path, now as u32, Ppsn::new((u64::from(start) + cum) as u32), &ack, RTO_MIN, P::VECTOR_BITS);
                     prop_assert_eq!(out.verdict, AckVerdict::Applied);
                     prop_assert_eq!(out.acked as usize, newly.len());
                 }
@@ -186,12 +185,14 @@ proptest! {
             let pipe = (model.next - model.cum) as usize - model.sacked.len() - model.lost.len();
             prop_assert_eq!(path.pipe() as usize, pipe);
         }
-    }
+    });
+}
 
-    /// R2, R5, R9: classes, vector and counters equal a map of what was received, with any start and any order.
-    #[test]
-    fn receiver_equals_the_reference(start in prop_oneof![0u32..300, 0xFF_FE00u32..0x100_0000], offsets in prop::collection::vec((-40i64..300, any::<bool>(), any::<bool>()), 1..300)) {
-        let mut r = Receiver::new(&Setup { start_ppsn: start & 0xFF_FFFF, ..Setup::default() });
+/// R2, R5, R9: classes, vector and counters equal a map of what was received, with any start and any order.
+fn receiver_equals_the_reference<P: Profile>() {
+    proptest!(config(400), |(start in prop_oneof![0u32..300, 0xFF_FE00u32..0x100_0000],
+        offsets in prop::collection::vec((-40i64..300, any::<bool>(), any::<bool>()), 1..300))| {
+        let mut r = Receiver::<P>::new(&Setup { start_ppsn: start & 0xFF_FFFF, ..Setup::default() });
         let mut arrived: BTreeMap<i64, u32> = BTreeMap::new();
         let (mut cum, mut dup, mut ce_count) = (0i64, 0u16, 0u16);
         for (offset, ce, nop) in offsets {
@@ -199,7 +200,7 @@ proptest! {
             let ppsn = (i64::from(start) + n).rem_euclid(1 << 24) as u32;
             let want = if n < cum || arrived.contains_key(&n) {
                 RxClass::Duplicate
-            } else if n >= cum + 256 {
+            } else if n >= cum + i64::from(P::VECTOR_BITS) {
                 RxClass::OutOfWindow
             } else {
                 RxClass::New
@@ -226,25 +227,28 @@ proptest! {
             prop_assert_eq!((ack.ack.dup_packets, ack.ack.ce_packets), (dup, ce_count));
             prop_assert_eq!(ack.ack.rx_packets, dup + arrived.len() as u16);
         }
-    }
+    });
+}
 
-    /// R1: any bytes, and any good frame with any bytes changed, never panic and never write outside the region.
-    #[test]
-    fn any_bytes_are_survived(junk in prop::collection::vec(any::<u8>(), 0..200), at in 14usize..110, value in any::<u8>(), ppsn in any::<u32>(), conn in 0u16..4, home in 0u8..10) {
-        let mut r = Receiver::new(&Setup::default());
+/// R1: any bytes, and any good frame with any bytes changed, never panic and never write outside the region.
+fn any_bytes_are_survived<P: Profile>() {
+    proptest!(config(400), |(junk in prop::collection::vec(any::<u8>(), 0..200),
+        at in 14usize..110, value in any::<u8>(), ppsn in any::<u32>(), conn in 0u16..4, home in 0u8..10)| {
+        let mut r = Receiver::<P>::new(&Setup::default());
         r.nic.handle_packet(5, &junk, &mut r.mem);
-        let mut frame = Data { ppsn: ppsn & 0xFF_FFFF, conn, home, ..data(0) }.frame();
+        let mut frame = Data { ppsn: ppsn & 0xFF_FFFF, conn, home, ..data(0) }.frame::<P>();
         r.nic.handle_packet(6, &frame, &mut r.mem);
         let at = at.min(frame.len() - 1);
         frame[at] = value;
         r.nic.handle_packet(7, &frame, &mut r.mem);
         r.nic.step_rx(8, &frame, &mut r.mem);
-    }
+    });
+}
 
-    /// W1: any 64 bytes are taken or refused, and complete exactly once.
-    #[test]
-    fn any_wqe_is_survived(bytes in prop::collection::vec(any::<u8>(), 64), opcode in 0u8..2) {
-        let mut r = Receiver::new(&Setup::default());
+/// W1: any 64 bytes are taken or refused, and complete exactly once.
+fn any_wqe_is_survived<P: Profile>() {
+    proptest!(config(400), |(bytes in prop::collection::vec(any::<u8>(), 64), opcode in 0u8..2)| {
+        let mut r = Receiver::<P>::new(&Setup::default());
         let mut wqe: [u8; 64] = bytes.try_into().unwrap();
         wqe[0] = opcode;
         let step = r.nic.step_wqe(0, 3, &wqe).unwrap();
@@ -252,11 +256,14 @@ proptest! {
         r.nic.step_conn_error(0).unwrap();
         prop_assert_eq!(r.nic.step_cqe(0).unwrap().unwrap().0.wqe_index, 3);
         prop_assert!(r.nic.step_cqe(0).unwrap().is_none());
-    }
+    });
+}
 
-    /// The bit ring equals a set of positions.
-    #[test]
-    fn bits256_equals_a_set(start in 0usize..256, len in 0u32..=256, turn in 0usize..256, picks in prop::collection::btree_set(0usize..256, 0..40)) {
+/// The bit ring equals a set of positions.
+#[test]
+fn bits256_equals_a_set() {
+    proptest!(config(400), |(start in 0usize..256, len in 0u32..=256, turn in 0usize..256,
+        picks in prop::collection::btree_set(0usize..256, 0..40))| {
         let range = Bits256::range(start, len);
         let want: BTreeSet<usize> = (0..len as usize).map(|i| (start + i) % 256).collect();
         prop_assert_eq!((0..256).filter(|&i| range.get(i)).collect::<BTreeSet<_>>(), want);
@@ -269,13 +276,12 @@ proptest! {
         let down = bits.rotate_down(turn);
         prop_assert!((0..256).all(|i| down.get(i) == bits.get((i + turn) % 256)));
         prop_assert_eq!(down.rotate_up(turn), bits);
-    }
+    });
 }
 
 /// Unknown numbers in every public call give typed errors.
-#[test]
-fn unknown_numbers_are_errors() {
-    let mut r = Receiver::new(&Setup::default());
+fn unknown_numbers_are_errors<P: Profile>() {
+    let mut r = Receiver::<P>::new(&Setup::default());
     let nic = &mut r.nic;
     assert!(nic.step_wqe(99, 0, &[0; 64]).is_err());
     assert!(nic.post_send(99, &write(0, 0, 0, 0)).is_err());
@@ -291,7 +297,15 @@ fn unknown_numbers_are_errors() {
     assert!(nic.open_qp(0, &QpConfig::new(3, 0)).is_err());
     let key = KeyConfig { base: u64::MAX, length: 2, ..KeyConfig::default() };
     assert!(matches!(nic.register_key(0, &key), Err(ConfigError::KeyWraps { .. })));
-    assert!(Nic::<OpenMr0>::new(NicConfig { msgs_per_stream: 5, ..NicConfig::default() }).is_err());
+    assert!(Nic::<P>::new(NicConfig { msgs_per_stream: 5, ..NicConfig::default() }).is_err());
     let mut small = [0; 10];
     assert!(nic.poll_transmit(0, &mut small, &memory::NoMemory).is_none());
 }
+
+crate::for_each_profile!(
+    sender_sets_equal_the_reference,
+    receiver_equals_the_reference,
+    any_bytes_are_survived,
+    any_wqe_is_survived,
+    unknown_numbers_are_errors,
+);

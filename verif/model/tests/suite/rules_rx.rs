@@ -8,8 +8,8 @@ use mrnic_wire::{AtomicOp, Body, MakCode, Msg, Packet, PathHeader, Ppsn};
 use crate::pair::{address, conn_config, keys, write, Memory, Setup, RBASE, RKEY, TARGET};
 
 /// A receiver with one connection (0), QPs 0 and 1 on it, and keys.
-pub struct Receiver {
-    pub nic: Nic<OpenMr0>,
+pub struct Receiver<P: Profile> {
+    pub nic: Nic<P>,
     pub mem: Memory,
     pub now: Tick,
 }
@@ -52,9 +52,9 @@ pub fn data(ppsn: u32) -> Data {
     }
 }
 
-pub fn frame(packet: &Packet, payload: &[u8], ce: bool) -> Vec<u8> {
+pub fn frame<P: Profile>(packet: &Packet, payload: &[u8], ce: bool) -> Vec<u8> {
     let mut buf = vec![0; 5000];
-    let len = OpenMr0::emit_packet(&mut buf, &address(1, 2), 0xC000, packet, payload).unwrap();
+    let len = P::emit_packet(&mut buf, &address(1, 2), 0xC000, packet, payload).unwrap();
     buf.truncate(len);
     if ce {
         set_ecn(&mut buf, 3);
@@ -63,7 +63,7 @@ pub fn frame(packet: &Packet, payload: &[u8], ce: bool) -> Vec<u8> {
 }
 
 impl Data {
-    pub fn frame(&self) -> Vec<u8> {
+    pub fn frame<P: Profile>(&self) -> Vec<u8> {
         let msg = Msg { msn: self.msn.into(), ..Msg::default() };
         let body = match self.nop {
             true => Body::Nop { msg },
@@ -79,11 +79,11 @@ impl Data {
         };
         let packet = Packet { dest_qp: self.qpn, ack_req: self.ack_req, ppsn: Ppsn::new(self.ppsn), mph, ..Packet::new(body) };
         let payload = if self.nop { &[][..] } else { &self.payload };
-        frame(&packet, payload, self.ce)
+        frame::<P>(&packet, payload, self.ce)
     }
 }
 
-impl Receiver {
+impl<P: Profile> Receiver<P> {
     pub fn new(setup: &Setup) -> Self {
         let mut nic = Nic::new(setup.nic).unwrap();
         nic.open_connection(0, 0, &conn_config(1, setup)).unwrap();
@@ -99,7 +99,7 @@ impl Receiver {
     }
 
     pub fn rx(&mut self, data: &Data) -> RxStep {
-        self.nic.step_rx(self.now, &data.frame(), &mut self.mem)
+        self.nic.step_rx(self.now, &data.frame::<P>(), &mut self.mem)
     }
 
     /// (class, place, nak, acknowledgment)
@@ -115,15 +115,14 @@ impl Receiver {
     }
 }
 
-fn receiver() -> Receiver {
+fn receiver<P: Profile>() -> Receiver<P> {
     Receiver::new(&Setup::default())
 }
 
 /// R1: nothing but a drop counter changes.
-#[test]
-fn r1_checks_before_any_state() {
-    let mut r = receiver();
-    let dropped = |r: &mut Receiver, d: &Data| match r.rx(d) {
+fn r1_checks_before_any_state<P: Profile>() {
+    let mut r = receiver::<P>();
+    let dropped = |r: &mut Receiver<P>, d: &Data| match r.rx(d) {
         RxStep::Dropped { reason } => reason,
         other => panic!("{other:?}"),
     };
@@ -131,14 +130,14 @@ fn r1_checks_before_any_state() {
     assert_eq!(dropped(&mut r, &Data { conn: 9999, ..data(0) }), DropReason::Connection(9999));
     assert_eq!(dropped(&mut r, &Data { home: 8, ..data(0) }), DropReason::Path { home: 8, via: 0 });
     assert_eq!(dropped(&mut r, &Data { via: 8, ..data(0) }), DropReason::Path { home: 0, via: 8 });
-    let mut bad = data(0).frame();
+    let mut bad = data(0).frame::<P>();
     *bad.last_mut().unwrap() ^= 1;
     assert!(matches!(r.nic.step_rx(0, &bad, &mut r.mem), RxStep::Dropped { reason: DropReason::Codec(_) }));
     let msg = Msg::default();
     let atomic = Body::AtomicReq { msg, op: AtomicOp::FetchAdd, va: 0, rkey: 0, swap_add: 0, compare: 0 };
     let imm = Body::Write { msg, va: 0, rkey: 0, length: 0, imm: Some(1) };
     for body in [atomic, imm] {
-        let f = frame(&Packet::new(body), &[], false);
+        let f = frame::<P>(&Packet::new(body), &[], false);
         assert!(matches!(r.nic.step_rx(0, &f, &mut r.mem), RxStep::Dropped { reason: DropReason::Unsupported(_) }));
     }
     let c = r.nic.counters();
@@ -147,19 +146,19 @@ fn r1_checks_before_any_state() {
 }
 
 /// R2: duplicate, out of window, new; across the wrap of the PPSN.
-#[test]
-fn r2_classes_of_a_ppsn() {
-    for start in [0u32, 0xFF_FFFF, 0xFF_FF80, 0x7F_FFFF] {
+fn r2_classes_of_a_ppsn<P: Profile>() {
+    let v = P::VECTOR_BITS;
+    for start in [0u32, 0xFF_FFFF, 0xFF_FFFF - v / 2, 0x7F_FFFF] {
         let setup = Setup { start_ppsn: start, ..Setup::default() };
-        let mut r = Receiver::new(&setup);
+        let mut r = Receiver::<P>::new(&setup);
         let at = |n: u32| data(start.wrapping_add(n) & 0xFF_FFFF);
         assert_eq!(r.data(&at(0)).0, RxClass::New);
         assert_eq!(r.data(&at(0)).0, RxClass::Duplicate, "behind cum");
         assert_eq!(r.data(&at(5)).0, RxClass::New);
         assert_eq!(r.data(&at(5)).0, RxClass::Duplicate, "bit set");
-        assert_eq!(r.data(&at(256)).0, RxClass::New, "last of the window: cum + 255");
+        assert_eq!(r.data(&at(v)).0, RxClass::New, "last of the window: cum + V - 1");
         let before = r.path().clone();
-        let (class, place, _, ack) = r.data(&at(257));
+        let (class, place, _, ack) = r.data(&at(v + 1));
         assert_eq!((class, place), (RxClass::OutOfWindow, None));
         assert!(ack.is_some(), "acknowledged at once");
         assert_eq!(r.path(), &before, "counts nothing");
@@ -169,8 +168,7 @@ fn r2_classes_of_a_ppsn() {
 }
 
 /// R3: each check with its code, in the order of the page; R4: nothing is written and the bit stays clear.
-#[test]
-fn r3_r4_refusals_and_their_codes() {
+fn r3_r4_refusals_and_their_codes<P: Profile>() {
     let cases: Vec<(&str, u8, Data)> = vec![
         ("QP out of range", 4, Data { qpn: 999, ..data(0) }),
         ("QP not open", 4, Data { qpn: 5, ..data(0) }),
@@ -190,7 +188,7 @@ fn r3_r4_refusals_and_their_codes() {
         ("wraps", 3, Data { offset: 0u64.wrapping_sub(RBASE + 4), ..data(0) }),
     ];
     for (what, code, d) in cases {
-        let mut r = receiver();
+        let mut r = receiver::<P>();
         let (class, place, nak, ack) = r.data(&d);
         assert_eq!((class, place, nak), (RxClass::New, None, code), "{what}");
         let ack = ack.expect("a refusal is acknowledged at once").ack;
@@ -204,9 +202,8 @@ fn r3_r4_refusals_and_their_codes() {
 }
 
 /// R4: the QP goes to Error; later packets of it are refused with 6, other QPs go on.
-#[test]
-fn r4_the_refusing_qp_is_in_error() {
-    let mut r = receiver();
+fn r4_the_refusing_qp_is_in_error<P: Profile>() {
+    let mut r = receiver::<P>();
     let RxStep::Data { rx_error, .. } = r.rx(&Data { rkey: 0, ..data(0) }) else { panic!() };
     assert_eq!(rx_error, Some(0));
     assert!(r.nic.step_rx_error(0).unwrap());
@@ -215,9 +212,8 @@ fn r4_the_refusing_qp_is_in_error() {
 }
 
 /// R5: payload to va - base + dma_base, then the bit, the advance and the counters.
-#[test]
-fn r5_place_and_advance() {
-    let mut r = receiver();
+fn r5_place_and_advance<P: Profile>() {
+    let mut r = receiver::<P>();
     let (_, place, _, _) = r.data(&Data { ce: true, ..data(2) });
     assert_eq!(place, Some(Place { addr: TARGET + 16, len: 8 }));
     assert_eq!(&r.mem.target[16..24], &[2; 8]);
@@ -229,9 +225,8 @@ fn r5_place_and_advance() {
 }
 
 /// R6: a NOP needs no QP and no key, touches no memory, sets its bit.
-#[test]
-fn r6_nop_only_fills_the_sequence() {
-    let mut r = receiver();
+fn r6_nop_only_fills_the_sequence<P: Profile>() {
+    let mut r = receiver::<P>();
     let (class, place, nak, _) = r.data(&Data { nop: true, qpn: 0xFF_FFFF, ..data(0) });
     assert_eq!((class, place, nak), (RxClass::New, None, 0));
     assert_eq!(r.path().cum.get(), 1);
@@ -240,13 +235,12 @@ fn r6_nop_only_fills_the_sequence() {
 }
 
 /// R7: messages complete by their bytes in any order and advance in MSN order; a zero-length one takes one packet.
-#[test]
-fn r7_message_contexts() {
+fn r7_message_contexts<P: Profile>() {
     for start in [0u32, 0xFF_FFFE] {
         let setup = Setup { start_msn: start, ..Setup::default() };
-        let mut r = Receiver::new(&setup);
+        let mut r = Receiver::<P>::new(&setup);
         let msn = |n: u32| start.wrapping_add(n) & 0xFF_FFFF;
-        let exp = |r: &Receiver| r.nic.recv_stream(0).unwrap().exp.get();
+        let exp = |r: &Receiver<P>| r.nic.recv_stream(0).unwrap().exp.get();
         r.data(&Data { msn: msn(1), length: 16, ..data(0) });
         r.data(&Data { msn: msn(2), length: 0, payload: vec![], ..data(1) });
         r.data(&Data { msn: msn(1), length: 16, ..data(2) });
@@ -260,9 +254,8 @@ fn r7_message_contexts() {
 }
 
 /// R8: when an acknowledgment goes at once, when it is held, and its timer.
-#[test]
-fn r8_when_to_acknowledge() {
-    let mut r = receiver();
+fn r8_when_to_acknowledge<P: Profile>() {
+    let mut r = receiver::<P>();
     for ppsn in 0..3 {
         assert!(r.data(&data(ppsn)).3.is_none(), "held");
     }
@@ -284,32 +277,31 @@ fn r8_when_to_acknowledge() {
     assert!(r.nic.step_rx_timer(due + 500, 0, 0).unwrap().is_none(), "nothing is held any more");
 }
 
-fn probe(home: u8, ts: u16) -> Vec<u8> {
+fn probe<P: Profile>(home: u8, ts: u16) -> Vec<u8> {
     let mph = PathHeader { home, via: home, tx_ts: ts, ..PathHeader::default() };
-    frame(&Packet { dest_qp: 2, mph, ..Packet::new(Body::Probe) }, &[], false)
+    frame::<P>(&Packet { dest_qp: 2, mph, ..Packet::new(Body::Probe) }, &[], false)
 }
 
 /// R9: contents of an acknowledgment, of a probe's reply and of a refusal.
-#[test]
-fn r9_contents_of_an_acknowledgment() {
-    let mut r = receiver();
+fn r9_contents_of_an_acknowledgment<P: Profile>() {
+    let mut r = receiver::<P>();
     r.data(&Data { msn: 0, length: 8, ..data(0) });
     r.data(&Data { msn: 1, ..data(2) });
-    r.data(&Data { msn: 1, ..data(255) });
+    r.data(&Data { msn: 1, ..data(P::VECTOR_BITS - 1) });
     r.now += 7;
     let (_, _, _, ack) = r.data(&Data { msn: 1, via: 3, ce: true, rtx: true, ..data(4) });
     let desc = ack.unwrap();
     assert_eq!((desc.home, desc.via, desc.cum.get(), desc.peer_conn), (0, 3, 1, 0));
     let ack = desc.ack;
     let set: Vec<u32> = (0..256).filter(|&i| ack.vector.get(i)).collect();
-    assert_eq!(set, [0, 2, 253], "bit i = received(cum + 1 + i)");
+    assert_eq!(set, [0, 2, P::VECTOR_BITS - 3], "bit i = received(cum + 1 + i)");
     assert_eq!((ack.ts_echo, ack.service, ack.flags.ts_valid), (4, 0, false));
     assert_eq!((ack.ce_packets, ack.dup_packets, ack.rx_packets), (1, 0, 4));
     assert_eq!((ack.mak.qp, ack.mak.code, ack.mak.msn.get()), (0x40, MakCode::Ok, 0));
     assert_eq!((ack.rate, ack.epoch), (RATE_UNLIMITED, 0));
 
     let before = r.path().clone();
-    let f = probe(0, 0xBEEF);
+    let f = probe::<P>(0, 0xBEEF);
     let RxStep::Probe { ack, .. } = r.nic.step_rx(r.now + 100, &f, &mut r.mem) else { panic!() };
     assert_eq!((ack.ack.ts_echo, ack.ack.service), (0xBEEF, 0));
     assert!(ack.ack.flags.ts_valid && ack.ack.flags.probe_reply);
@@ -318,16 +310,15 @@ fn r9_contents_of_an_acknowledgment() {
 
     let mut buf = [0; 400];
     let len = r.nic.encode(&Outgoing::Ack(ack), Some(0xC123), &r.mem, &mut buf).unwrap();
-    let parsed = OpenMr0::parse_packet(&buf[..len]).unwrap();
+    let parsed = P::parse_packet(&buf[..len]).unwrap();
     assert_eq!((parsed.packet.dest_qp, parsed.packet.ppsn, parsed.udp_src), (2, ack.cum, 0xC123));
     assert_eq!(parsed.packet.body, Body::Ack(ack.ack));
     assert_eq!((parsed.packet.mph.tx_ts, parsed.packet.mph.rtx, parsed.packet.mph.moved), (0, false, false));
 }
 
 /// R10: new and duplicate packets are echoed, others are not.
-#[test]
-fn r10_what_is_echoed() {
-    let mut r = receiver();
+fn r10_what_is_echoed<P: Profile>() {
+    let mut r = receiver::<P>();
     r.data(&Data { via: 2, ..data(0) });
     assert_eq!((r.path().last_ts, r.path().last_ts_valid, r.path().last_via, r.path().last_arrival), (0, true, 2, 1000));
     assert_eq!(r.path().last_qp, Some(0));
@@ -368,10 +359,9 @@ fn r11_fair_shares() {
 }
 
 /// R11 through the NIC: acknowledgments carry the published rate and epoch.
-#[test]
-fn r11_rate_in_acknowledgments() {
+fn r11_rate_in_acknowledgments<P: Profile>() {
     let nic = NicConfig { epoch_cap_bytes: 64_000, ..Setup::default().nic };
-    let mut r = Receiver::new(&Setup { nic, ..Setup::default() });
+    let mut r = Receiver::<P>::new(&Setup { nic, ..Setup::default() });
     let first = r.data(&Data { ack_req: true, ..data(0) }).3.unwrap();
     assert_eq!((first.ack.rate, first.ack.epoch), (RATE_UNLIMITED, 0));
     assert!(r.nic.step_epoch_publish().is_err(), "swap comes first");
@@ -389,3 +379,17 @@ fn a_wqe_is_its_own_bytes() {
     let wqe = write(0x1122_3344_5566_7788, 5, 6, 7);
     assert_eq!(Wqe::from_bytes(&wqe.to_bytes()), wqe);
 }
+
+crate::for_each_profile!(
+    r1_checks_before_any_state,
+    r2_classes_of_a_ppsn,
+    r3_r4_refusals_and_their_codes,
+    r4_the_refusing_qp_is_in_error,
+    r5_place_and_advance,
+    r6_nop_only_fills_the_sequence,
+    r7_message_contexts,
+    r8_when_to_acknowledge,
+    r9_contents_of_an_acknowledgment,
+    r10_what_is_echoed,
+    r11_rate_in_acknowledgments,
+);

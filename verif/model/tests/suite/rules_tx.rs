@@ -1,6 +1,6 @@
 //! Rules of the sender on one path or connection, one named test each: A1..A3, L1..L6, C1..C4, S1..S6.
 
-use mrnic_model::congestion::CongestionControl;
+use mrnic_model::congestion::{AckSample, CongestionControl};
 use mrnic_model::seq::Serial24;
 use mrnic_model::tx::ack::{apply, AckOutcome};
 use mrnic_model::tx::conn::TxConn;
@@ -25,15 +25,15 @@ pub fn ack_of(cum: u32, received: &[u32]) -> (Ppsn, Ack) {
     (cum, Ack { vector, rate: RATE_UNLIMITED, ..Ack::default() })
 }
 
-pub fn ack(path: &mut Path, now: Tick, cum: u32, received: &[u32]) -> AckOutcome {
+pub fn ack<P: Profile>(path: &mut Path, now: Tick, cum: u32, received: &[u32]) -> AckOutcome {
     let (cum, ack) = ack_of(cum, received);
-    apply(&Aimd, path, now, cum, &ack, RTO_MIN)
+    apply(&Aimd, path, now, cum, &ack, RTO_MIN, P::VECTOR_BITS)
 }
 
-fn with(path: &mut Path, now: Tick, cum: u32, received: &[u32], change: impl FnOnce(&mut Ack)) -> AckOutcome {
+fn with<P: Profile>(path: &mut Path, now: Tick, cum: u32, received: &[u32], change: impl FnOnce(&mut Ack)) -> AckOutcome {
     let (cum, mut ack) = ack_of(cum, received);
     change(&mut ack);
-    apply(&Aimd, path, now, cum, &ack, RTO_MIN)
+    apply(&Aimd, path, now, cum, &ack, RTO_MIN, P::VECTOR_BITS)
 }
 
 fn send(path: &mut Path, count: u32) {
@@ -55,11 +55,10 @@ fn timer(path: &mut Path, now: Tick, other_up: bool) -> TimerAction {
 }
 
 /// A1: disabled, stale and invalid acknowledgments change nothing.
-#[test]
-fn a1_validity() {
+fn a1_validity<P: Profile>() {
     let mut path = open(10, 16);
     send(&mut path, 5);
-    ack(&mut path, 1, 12, &[]);
+    ack::<P>(&mut path, 1, 12, &[]);
     for (cum, sav, verdict) in [
         (11, vec![], AckVerdict::Stale),
         (16, vec![], AckVerdict::Invalid),
@@ -67,16 +66,15 @@ fn a1_validity() {
         (15, vec![16], AckVerdict::Invalid),
     ] {
         let before = format!("{path:?}");
-        assert_eq!(ack(&mut path, 2, cum, &sav).verdict, verdict);
+        assert_eq!(ack::<P>(&mut path, 2, cum, &sav).verdict, verdict);
         assert_eq!(format!("{path:?}"), before);
     }
     path.state = PathState::Disabled;
-    assert_eq!(ack(&mut path, 2, 13, &[]).verdict, AckVerdict::Disabled);
+    assert_eq!(ack::<P>(&mut path, 2, 13, &[]).verdict, AckVerdict::Disabled);
 }
 
 /// A2: a probe's reply counts once, and speaks for everything sent before the probe.
-#[test]
-fn a2_probe_edge() {
+fn a2_probe_edge<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 4);
     path.send_probe(77);
@@ -84,79 +82,75 @@ fn a2_probe_edge() {
         a.flags.probe_reply = true;
         a.ts_echo = 77;
     };
-    let out = with(&mut path, 5, 1, &[], |a| a.ts_echo = 77);
+    let out = with::<P>(&mut path, 5, 1, &[], |a| a.ts_echo = 77);
     assert!(!out.probe, "not a reply");
     path.send_probe(77);
-    let out = with(&mut path, 6, 1, &[], |a| a.flags.probe_reply = true);
+    let out = with::<P>(&mut path, 6, 1, &[], |a| a.flags.probe_reply = true);
     assert!(!out.probe, "another probe's reply");
-    let out = with(&mut path, 7, 1, &[], reply);
+    let out = with::<P>(&mut path, 7, 1, &[], reply);
     assert!(out.probe);
     assert_eq!(lost(&path), [1, 2, 3]);
     assert!(!path.l1_since_dup, "found by the probe edge");
-    assert!(!with(&mut path, 8, 1, &[], reply).probe, "no longer pending");
+    assert!(!with::<P>(&mut path, 8, 1, &[], reply).probe, "no longer pending");
 }
 
 /// A3: newly acknowledged packets leave all sets; each is reported once; right across the wrap.
-#[test]
-fn a3_newly_acknowledged() {
+fn a3_newly_acknowledged<P: Profile>() {
     for start in [0u32, 0xFF_FFFE] {
         let mut path = open(start, 16);
         send(&mut path, 6);
         let at = |n: u32| (start + n) & 0xFF_FFFF;
-        let out = ack(&mut path, 1, at(1), &[at(3), at(4)]);
+        let out = ack::<P>(&mut path, 1, at(1), &[at(3), at(4)]);
         assert_eq!((out.acked, lost(&path)), (3, vec![at(1), at(2)]));
         path.resend(Ppsn::new(at(1)));
-        let out = ack(&mut path, 2, at(2), &[at(3), at(4)]);
+        let out = ack::<P>(&mut path, 2, at(2), &[at(3), at(4)]);
         assert_eq!(out.acked, 1);
         assert!(path.rtx_old.is_empty());
-        let out = ack(&mut path, 3, at(5), &[]);
+        let out = ack::<P>(&mut path, 3, at(5), &[]);
         assert_eq!((out.acked, path.nlost, path.nsacked, path.pipe()), (1, 0, 0, 1));
     }
 }
 
 /// L1: exactly the packets below a later one of the same path are lost, at once.
-#[test]
-fn l1_gap_is_loss() {
+fn l1_gap_is_loss<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 8);
-    let out = ack(&mut path, 1, 1, &[3, 6]);
+    let out = ack::<P>(&mut path, 1, 1, &[3, 6]);
     assert_eq!(lost(&path), [1, 2, 4, 5]);
     assert_eq!(out.lost_l1.count(), 4);
     assert_eq!(path.pipe(), 1, "only packet 7 is in flight");
-    assert_eq!(ack(&mut path, 2, 1, &[3, 6]).lost_l1.count(), 0, "found once");
+    assert_eq!(ack::<P>(&mut path, 2, 1, &[3, 6]).lost_l1.count(), 0, "found once");
 }
 
 /// L2: a resend is lost again only when a packet first sent after it has arrived.
-#[test]
-fn l2_resend_marker() {
+fn l2_resend_marker<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 4);
-    ack(&mut path, 1, 0, &[3]);
+    ack::<P>(&mut path, 1, 0, &[3]);
     for n in 0..3 {
         path.resend(Ppsn::new(n));
     }
     assert_eq!((path.mark.get(), path.gen_open), (4, true));
-    assert_eq!(ack(&mut path, 2, 1, &[3]).lost_l2.count(), 0, "nothing newer has arrived");
+    assert_eq!(ack::<P>(&mut path, 2, 1, &[3]).lost_l2.count(), 0, "nothing newer has arrived");
     send(&mut path, 2);
-    let out = ack(&mut path, 3, 1, &[3, 4]);
+    let out = ack::<P>(&mut path, 3, 1, &[3, 4]);
     assert_eq!((out.lost_l2.count(), lost(&path)), (2, vec![1, 2]));
     // A second generation: resent after a new packet of the first.
     path.resend(Ppsn::new(1));
     send(&mut path, 1);
     path.resend(Ppsn::new(2));
     assert_eq!((set(&path, &path.rtx_old), set(&path, &path.rtx_new)), (vec![1], vec![2]));
-    let out = ack(&mut path, 4, 1, &[3, 4, 5, 6]);
+    let out = ack::<P>(&mut path, 4, 1, &[3, 4, 5, 6]);
     assert_eq!((out.lost_l2.count(), lost(&path)), (1, vec![1]));
     assert_eq!(set(&path, &path.rtx_old), [2], "the younger generation waits for its own marker");
 }
 
 /// L3: the tail probe: when it goes, when not, and that it is repeated when it is not answered.
-#[test]
-fn l3_tail_probe() {
+fn l3_tail_probe<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 2);
     assert_eq!(timer(&mut path, 200, true), TimerAction::None, "no RTT known");
-    with(&mut path, 30, 1, &[], |a| a.flags.ts_valid = true);
+    with::<P>(&mut path, 30, 1, &[], |a| a.flags.ts_valid = true);
     assert_eq!(path.srtt_ticks(), 30);
     // tail = 30 + 7
     assert_eq!(deadline(&path, 30, RTO_MIN), Some(67));
@@ -167,7 +161,7 @@ fn l3_tail_probe() {
     assert_eq!(timer(&mut path, 103, true), TimerAction::None, "not yet repeated");
     assert_eq!(deadline(&path, 103, RTO_MIN), Some(104));
     assert_eq!(timer(&mut path, 104, true), TimerAction::TailProbe, "repeated");
-    let out = with(&mut path, 134, 1, &[], |a| {
+    let out = with::<P>(&mut path, 134, 1, &[], |a| {
         a.flags = AckFlags { probe_reply: true, ts_valid: true, ..AckFlags::default() };
         a.ts_echo = 104;
     });
@@ -177,8 +171,7 @@ fn l3_tail_probe() {
 }
 
 /// L4: back-off, SUSPECT with a new port, DOWN with everything lost, and back after three answered probes.
-#[test]
-fn l4_timeouts_and_health() {
+fn l4_timeouts_and_health<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 3);
     let mut now = RTO_MIN;
@@ -198,7 +191,7 @@ fn l4_timeouts_and_health() {
     assert_eq!(lost(&path), [0, 1, 2], "moved resends may be lost too");
     for clean in 1..=3u8 {
         let ts = path.probe_ts;
-        let out = with(&mut path, now + 10, 0, &[], |a| {
+        let out = with::<P>(&mut path, now + 10, 0, &[], |a| {
             a.flags.probe_reply = true;
             a.ts_echo = ts;
         });
@@ -212,13 +205,12 @@ fn l4_timeouts_and_health() {
     assert_eq!((path.state, path.win.window), (PathState::Up, 1));
     // SUSPECT comes back with any acknowledgment.
     path.state = PathState::Suspect;
-    assert_eq!(ack(&mut path, now, 1, &[]).state_was, Some(PathState::Suspect));
+    assert_eq!(ack::<P>(&mut path, now, 1, &[]).state_was, Some(PathState::Suspect));
     assert_eq!(path.state, PathState::Up);
 }
 
 /// L4 (a): the connection error comes only when no other path is UP; back-off doubles up to 64 and stays until progress.
-#[test]
-fn l4_retry_back_off() {
+fn l4_retry_back_off<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 1);
     let (mut now, mut waits) = (0, vec![]);
@@ -235,22 +227,21 @@ fn l4_retry_back_off() {
     assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 64], "retry_cnt = 7");
     assert_eq!(path.state, PathState::Up, "no other path: it stays UP and tries new ports");
     // An acknowledgment of a resend proves progress, not the round trip: the back-off stays.
-    ack(&mut path, now, 1, &[]);
+    ack::<P>(&mut path, now, 1, &[]);
     assert_eq!(path.backoff, 8);
 }
 
 /// L5: after a port change gaps below the floor are no evidence, for RTO_MIN.
-#[test]
-fn l5_port_change_floor() {
+fn l5_port_change_floor<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 4);
     path.change_port(1000);
     assert_eq!((path.port, path.previous_port, path.floor.get()), (0xC537, 0xC000, 4));
     send(&mut path, 4);
-    ack(&mut path, 1010, 0, &[3, 6]);
+    ack::<P>(&mut path, 1010, 0, &[3, 6]);
     assert_eq!(lost(&path), [4, 5]);
     assert!(path.floor_active);
-    ack(&mut path, 1000 + RTO_MIN, 0, &[3, 6]);
+    ack::<P>(&mut path, 1000 + RTO_MIN, 0, &[3, 6]);
     assert!(!path.floor_active);
     assert_eq!(lost(&path), [0, 1, 2, 4, 5]);
     for _ in 0..0x4000 {
@@ -260,46 +251,45 @@ fn l5_port_change_floor() {
 }
 
 /// L6: duplicates after a gap mean reordering: the tolerance grows, is applied, and decays.
-#[test]
-fn l6_reordering_guard() {
-    let mut path = open(0, 256);
-    send(&mut path, 200);
-    with(&mut path, 100, 0, &[1], |a| {
+fn l6_reordering_guard<P: Profile>() {
+    let (v, most) = (P::VECTOR_BITS, (P::VECTOR_BITS / 4) as u8);
+    let mut path = open(0, v as u16);
+    send(&mut path, v - 1);
+    with::<P>(&mut path, 100, 0, &[1], |a| {
         a.flags.ts_valid = true;
         a.ts_echo = 90;
     });
     assert!(path.l1_since_dup);
-    let dup = |path: &mut Path, now, cum: u32, dup: u16| with(path, now, cum, &[], |a| a.dup_packets = dup);
+    let dup = |path: &mut Path, now, cum: u32, dup: u16| with::<P>(path, now, cum, &[], |a| a.dup_packets = dup);
     dup(&mut path, 101, 2, 1);
     assert_eq!((path.reo_tol, path.l1_since_dup), (1, false));
     dup(&mut path, 102, 2, 2);
     assert_eq!(path.reo_tol, 1, "no gap since the last duplicate");
     // One packet of reordering is tolerated now.
-    assert!(ack_keeping(&mut path, 103, 2, &[3], 2).lost_l1.is_empty());
-    assert_eq!(ack_keeping(&mut path, 104, 2, &[3, 5], 2).lost_l1.count(), 1, "2 is below 5 - 1; 4 is not");
-    for (i, want) in [2u8, 4, 8, 16, 32, 64, 64].into_iter().enumerate() {
+    assert!(ack_keeping::<P>(&mut path, 103, 2, &[3], 2).lost_l1.is_empty());
+    assert_eq!(ack_keeping::<P>(&mut path, 104, 2, &[3, 5], 2).lost_l1.count(), 1, "2 is below 5 - 1; 4 is not");
+    for (i, doubled) in [2u8, 4, 8, 16, 32, 64, 128].into_iter().enumerate() {
         path.l1_since_dup = true;
         dup(&mut path, 105, 2, 3 + i as u16);
-        assert_eq!(path.reo_tol, want);
+        assert_eq!(path.reo_tol, doubled.min(most));
     }
     let wait = 2 * path.srtt8;
     dup(&mut path, 104 + wait, 2, 8);
-    assert_eq!(path.reo_tol, 64, "an older count is ignored, and it is not yet time");
-    ack_keeping(&mut path, 105 + wait, 2, &[3, 5], 9);
-    assert_eq!(path.reo_tol, 32);
+    assert_eq!(path.reo_tol, most, "an older count is ignored, and it is not yet time");
+    ack_keeping::<P>(&mut path, 105 + wait, 2, &[3, 5], 9);
+    assert_eq!(path.reo_tol, most / 2);
 }
 
-fn ack_keeping(path: &mut Path, now: Tick, cum: u32, received: &[u32], dup: u16) -> AckOutcome {
-    with(path, now, cum, received, |a| a.dup_packets = dup)
+fn ack_keeping<P: Profile>(path: &mut Path, now: Tick, cum: u32, received: &[u32], dup: u16) -> AckOutcome {
+    with::<P>(path, now, cum, received, |a| a.dup_packets = dup)
 }
 
 /// RTT of section 6: first sample, smoothing, and samples that are ignored.
-#[test]
-fn rtt_samples() {
+fn rtt_samples<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 9);
     let sample = |path: &mut Path, cum, now: u32, echo: u16, service: u16| {
-        with(path, now, cum, &[], |a| {
+        with::<P>(path, now, cum, &[], |a| {
             a.flags.ts_valid = true;
             a.ts_echo = echo;
             a.service = service;
@@ -316,12 +306,11 @@ fn rtt_samples() {
 }
 
 /// C1: one cut a round trip on a mark; otherwise one packet more per window; loss does not cut.
-#[test]
-fn c1_aimd() {
+fn c1_aimd<P: Profile>() {
     let mut path = open(0, 8);
     path.srtt8 = 8 * 50;
-    send(&mut path, 100);
-    let mark = |path: &mut Path, now, cum, ce: u16| with(path, now, cum, &[], |a| a.ce_packets = ce);
+    send(&mut path, P::VECTOR_BITS);
+    let mark = |path: &mut Path, now, cum, ce: u16| with::<P>(path, now, cum, &[], |a| a.ce_packets = ce);
     mark(&mut path, 49, 1, 1);
     assert_eq!(path.win.window, 8, "within a round trip of the last cut (the opening)");
     assert!(mark(&mut path, 50, 2, 2).window_cut);
@@ -330,17 +319,18 @@ fn c1_aimd() {
     assert_eq!(path.win.window, 4);
     mark(&mut path, 100, 7, 2);
     assert_eq!((path.win.window, path.win.credit), (5, 0), "an older mark count is ignored: 4 acknowledged, window + 1");
-    let out = with(&mut path, 101, 7, &[20], |a| a.ce_packets = 3);
+    let out = with::<P>(&mut path, 101, 7, &[20], |a| a.ce_packets = 3);
     assert!(out.lost_l1.count() > 0 && path.win.window == 5, "loss does not cut");
-    for window in [1u16, 2, 256] {
+    let most = P::VECTOR_BITS as u16;
+    for window in [1, 2, most] {
         path.win.window = window;
         path.win.credit = 511;
         Aimd.on_ack(
             &mut path.win,
             &mut (),
-            &mrnic_model::congestion::AckSample { now: 0, acked: 256, ce_delta: 0, srtt_ticks: 1 },
+            &AckSample { now: 0, acked: most.into(), ce_delta: 0, srtt_ticks: 1, window_max_pkts: most },
         );
-        assert_eq!(path.win.window, (window + 1).min(256));
+        assert_eq!(path.win.window, (window + 1).min(most));
     }
 }
 
@@ -351,7 +341,7 @@ fn dctcp_like_cuts_less_for_few_marks() {
     let mut now = 0;
     let mut round = |path: &mut TxPath<_>, ce_delta| {
         now += 100;
-        let sample = mrnic_model::congestion::AckSample { now, acked: 100, ce_delta, srtt_ticks: 100 };
+        let sample = AckSample { now, acked: 100, ce_delta, srtt_ticks: 100, window_max_pkts: 256 };
         DctcpLike.on_ack(&mut path.win, &mut path.cc, &sample)
     };
     assert!(round(&mut path, 10));
@@ -411,15 +401,14 @@ fn c4_pacer() {
 }
 
 /// S1: the first path in order with a lost packet and room; a DOWN home needs a living path.
-#[test]
-fn s1_resend_choice() {
+fn s1_resend_choice<P: Profile>() {
     let mut ps = paths(4, 4);
-    assert_eq!(choose_resend(&ps, 0, 256), None);
+    assert_eq!(choose_resend(&ps, 0, P::VECTOR_BITS), None);
     for p in [1usize, 3] {
         send(&mut ps[p], 4);
-        ack(&mut ps[p], 1, 1, &[3]);
+        ack::<P>(&mut ps[p], 1, 1, &[3]);
     }
-    let first = |ps: &[Path], rr| choose_resend(ps, rr, 256).map(|r| (r.home, r.via, r.ppsn.get(), r.moved));
+    let first = |ps: &[Path], rr| choose_resend(ps, rr, P::VECTOR_BITS).map(|r| (r.home, r.via, r.ppsn.get(), r.moved));
     assert_eq!(first(&ps, 0), Some((1, 1, 1, false)));
     assert_eq!(first(&ps, 2), Some((3, 3, 1, false)));
     ps[1].state = PathState::Suspect;
@@ -437,26 +426,45 @@ fn s1_resend_choice() {
 }
 
 /// S3: few packets use few paths; the least pipe / window wins; ties go to the earliest in order.
-#[test]
-fn s3_path_choice() {
+fn s3_path_choice<P: Profile>() {
+    let v = P::VECTOR_BITS;
     for (n, k) in [(0, 1), (1, 1), (8, 1), (9, 2), (16, 2), (17, 3), (56, 7), (57, 8), (1 << 23, 8)] {
         assert_eq!(paths_of_message(n, 8), k);
         assert_eq!(paths_of_message(n, 1), 1);
     }
     let mut ps = paths(4, 4);
-    assert_eq!(choose_path(&ps, 2, 4, 256), Some(2));
+    assert_eq!(choose_path(&ps, 2, 4, v), Some(2));
     send(&mut ps[2], 1);
-    assert_eq!(choose_path(&ps, 2, 4, 256), Some(3));
-    ps[2].win.window = 200;
+    assert_eq!(choose_path(&ps, 2, 4, v), Some(3));
+    ps[2].win.window = 50;
     send(&mut ps[3], 1);
     send(&mut ps[0], 1);
     send(&mut ps[1], 1);
-    assert_eq!(choose_path(&ps, 3, 4, 256), Some(2), "1/200 is less than 1/4");
-    assert_eq!(choose_path(&ps, 3, 1, 256), Some(3), "only the first k");
+    assert_eq!(choose_path(&ps, 3, 4, v), Some(2), "1/50 is less than 1/4");
+    assert_eq!(choose_path(&ps, 3, 1, v), Some(3), "only the first k");
     ps[3].state = PathState::Suspect;
-    assert_eq!(choose_path(&ps, 3, 1, 256), Some(2), "unless none of those may send");
-    send(&mut ps[2], 255);
-    ps[2].win.window = 256;
-    assert_eq!(choose_path(&ps, 3, 4, 256), Some(0), "a span of 256 is full");
+    assert_eq!(choose_path(&ps, 3, 1, v), Some(2), "unless none of those may send");
+    send(&mut ps[2], v - 2);
+    ps[2].win.window = 500;
+    assert_eq!(choose_path(&ps, 2, 1, v), Some(2), "a span of V - 1");
+    send(&mut ps[2], 1);
+    assert_eq!(choose_path(&ps, 3, 4, v), Some(0), "a span of V is full");
     assert_eq!(choose_path(&ps[..1], 0, 1, 64), Some(0));
 }
+
+crate::for_each_profile!(
+    a1_validity,
+    a2_probe_edge,
+    a3_newly_acknowledged,
+    l1_gap_is_loss,
+    l2_resend_marker,
+    l3_tail_probe,
+    l4_timeouts_and_health,
+    l4_retry_back_off,
+    l5_port_change_floor,
+    l6_reordering_guard,
+    rtt_samples,
+    c1_aimd,
+    s1_resend_choice,
+    s3_path_choice,
+);

@@ -7,12 +7,12 @@ use crate::pair::{conn_config, keys, write, Memory, Setup};
 use crate::rules_rx::frame;
 use crate::rules_tx::ack_of;
 
-pub struct Sender {
-    pub nic: Nic<OpenMr0>,
+pub struct Sender<P: Profile> {
+    pub nic: Nic<P>,
     pub mem: Memory,
 }
 
-pub fn sender(paths: u8, window: u16) -> Sender {
+pub fn sender<P: Profile>(paths: u8, window: u16) -> Sender<P> {
     let setup = Setup { paths, window, ..Setup::default() };
     let mut nic = Nic::new(NicConfig { events: true, ..setup.nic }).unwrap();
     nic.open_connection(0, 0, &conn_config(0, &setup)).unwrap();
@@ -23,7 +23,7 @@ pub fn sender(paths: u8, window: u16) -> Sender {
     Sender { nic, mem: Memory::new(1 << 20) }
 }
 
-impl Sender {
+impl<P: Profile> Sender<P> {
     pub fn wqe(&mut self, qpn: u32, index: u16, len: u32) -> WqeStep {
         self.nic.step_wqe(qpn, index, &write(u64::from(index), 0, 0, len).to_bytes()).unwrap()
     }
@@ -45,7 +45,7 @@ impl Sender {
         change(&mut ack);
         let mph = PathHeader { home, via: home, ..PathHeader::default() };
         let packet = Packet { dest_qp: 2, ppsn: cum, mph, ..Packet::new(Body::Ack(ack)) };
-        let step = self.nic.step_rx(20, &frame(&packet, &[], false), &mut self.mem);
+        let step = self.nic.step_rx(20, &frame::<P>(&packet, &[], false), &mut self.mem);
         assert_eq!(step, RxStep::AckQueued { conn: 0, home });
         let step = self.nic.step_ack(20).unwrap();
         let mut newly: Vec<u32> = step.newly_acked().collect();
@@ -66,9 +66,8 @@ impl Sender {
 }
 
 /// S2: messages go in order; one of a QP in Error is skipped whole, even when it has begun.
-#[test]
-fn s2_order_and_skipping() {
-    let mut s = sender(1, 16);
+fn s2_order_and_skipping<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     s.wqe(0, 0, 3 * 4096);
     s.wqe(1, 0, 10);
     let first = s.packet();
@@ -81,9 +80,8 @@ fn s2_order_and_skipping() {
 }
 
 /// S3, S5: contents of the packets of a message; the round robin moves on as the page says.
-#[test]
-fn s5_packets_of_a_message() {
-    let mut s = sender(8, 16);
+fn s5_packets_of_a_message<P: Profile>() {
+    let mut s = sender::<P>(8, 16);
     let step = s.wqe(0, 7, 9 * 4096 + 1);
     assert_eq!((step.msn, step.npkts, step.refused), (0, 10, None));
     let mut offset = 0;
@@ -103,9 +101,8 @@ fn s5_packets_of_a_message() {
 }
 
 /// S4: who asks for an acknowledgment at once.
-#[test]
-fn s4_ack_request() {
-    let mut s = sender(1, 3);
+fn s4_ack_request<P: Profile>() {
+    let mut s = sender::<P>(1, 3);
     s.wqe(0, 0, 10);
     s.wqe(0, 1, 10);
     s.wqe(0, 2, 10);
@@ -114,16 +111,15 @@ fn s4_ack_request() {
     assert!(s.packet().ack_req, "the last message, and the window is full");
     s.wqe(0, 3, 10);
     assert_eq!(s.grant(), Grant::Blocked(BlockReason::Paths));
-    let mut s = sender(1, 2);
+    let mut s = sender::<P>(1, 2);
     s.wqe(0, 0, 4 * 4096);
     assert!(!s.packet().ack_req);
     assert!(s.packet().ack_req, "pipe = window");
 }
 
 /// C2, C3, S4: the hint of an acknowledgment limits the connection; a rate of 0 counts as 1.
-#[test]
-fn c2_hint_limits_the_connection() {
-    let mut s = sender(1, 64);
+fn c2_hint_limits_the_connection<P: Profile>() {
+    let mut s = sender::<P>(1, 64);
     s.wqe(0, 0, 40 * 4096);
     s.packet();
     s.ack(0, 1, &[], |a| {
@@ -138,9 +134,8 @@ fn c2_hint_limits_the_connection() {
 }
 
 /// S6: a resend of a packet whose QP is in Error goes out as a NOP with the same PPSN.
-#[test]
-fn s6_resend_of_a_failed_qp_is_a_nop() {
-    let mut s = sender(1, 16);
+fn s6_resend_of_a_failed_qp_is_a_nop<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     s.wqe(0, 0, 3 * 4096);
     for _ in 0..3 {
         s.packet();
@@ -151,7 +146,7 @@ fn s6_resend_of_a_failed_qp_is_a_nop() {
     assert_eq!((nop.ppsn, nop.rtx, nop.nop, nop.len, nop.ack_req), (0, true, true, 0, true));
     let mut buf = [0; 5000];
     let len = s.nic.encode(&Outgoing::Data(nop), None, &s.mem, &mut buf).unwrap();
-    let parsed = OpenMr0::parse_packet(&buf[..len]).unwrap();
+    let parsed = P::parse_packet(&buf[..len]).unwrap();
     assert!(matches!(parsed.packet.body, Body::Nop { msg } if !msg.first && !msg.last));
     assert_eq!((parsed.packet.ppsn, parsed.packet.dest_qp), (Ppsn::new(0), 0x50));
     // The other lost packet, with the error overlooked by an early sample: still the data of its message.
@@ -161,9 +156,8 @@ fn s6_resend_of_a_failed_qp_is_a_nop() {
 }
 
 /// Early samples: larger bytes in flight and overlooked messages are taken, inventions are refused.
-#[test]
-fn early_samples_are_bounded() {
-    let mut s = sender(1, 16);
+fn early_samples_are_bounded<P: Profile>() {
+    let mut s = sender::<P>(1, 16);
     s.wqe(0, 0, 2 * 4096);
     let seen = |bytes, more| GrantInputs { inflight_bytes_seen: bytes, more_waiting: more, qp_error_seen: None };
     assert!(matches!(s.nic.step_grant(1, 0, &seen(Some(99), Some(false))), Ok(Grant::Packet(_))));
@@ -178,12 +172,11 @@ fn early_samples_are_bounded() {
 }
 
 /// The pool bounds the outstanding packets of the NIC and is given back.
-#[test]
-fn pool_is_bounded_and_given_back() {
-    let mut s = sender(1, 256);
+fn pool_is_bounded_and_given_back<P: Profile>() {
+    let mut s = sender::<P>(1, P::VECTOR_BITS as u16);
     let nic = NicConfig { pool_packets: 32, ..*s.nic.config() };
     s.nic = Nic::new(nic).unwrap();
-    let setup = Setup { paths: 1, window: 256, ..Setup::default() };
+    let setup = Setup { paths: 1, window: P::VECTOR_BITS as u16, ..Setup::default() };
     s.nic.open_connection(0, 0, &conn_config(0, &setup)).unwrap();
     s.nic.open_qp(0, &QpConfig::new(0, 0x50)).unwrap();
     keys(&mut s.nic, 1 << 20);
@@ -198,3 +191,13 @@ fn pool_is_bounded_and_given_back() {
     s.nic.close_connection(0);
     assert_eq!(s.nic.pool_packets(), 0);
 }
+
+crate::for_each_profile!(
+    s2_order_and_skipping,
+    s5_packets_of_a_message,
+    s4_ack_request,
+    c2_hint_limits_the_connection,
+    s6_resend_of_a_failed_qp_is_a_nop,
+    early_samples_are_bounded,
+    pool_is_bounded_and_given_back,
+);
