@@ -1,0 +1,245 @@
+//! A NIC's attachment to the segment: its place, a ring to each peer it has sent to, and one from each that has sent to it.
+//! In: frames for a place. Out: frames that arrived, round robin over their senders.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::{NetError, SendError};
+use crate::futex;
+use crate::places::Place;
+use crate::ring::{Reader, Writer};
+use crate::segment::Segment;
+use crate::{FRAME_BYTES_MAX, PLACES};
+
+/// Whether the receiver is woken for a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// It is woken if it sleeps.
+    Now,
+    /// It finds the frame when it next looks.
+    Later,
+}
+
+/// An attached NIC. The place is given back when it is dropped.
+#[derive(Debug)]
+pub struct Port {
+    segment: Segment,
+    place: usize,
+    generation: u32,
+    /// Held as long as the place is ours.
+    _lock: File,
+    to: [Option<(u32, Writer)>; PLACES],
+    from: [Option<Reader>; PLACES],
+    /// Places that have a ring to us, as bits.
+    known: u64,
+    turn: usize,
+}
+
+impl Port {
+    /// Takes the first free place.
+    pub fn attach(segment: &Segment) -> Result<Self, NetError> {
+        let free = (0..PLACES).find_map(|place| segment.lock(place).map(|lock| (place, lock)));
+        let Some((place, lock)) = free else {
+            return Err(NetError::Full { path: segment.dir().to_path_buf(), places: PLACES });
+        };
+        let port = Port {
+            generation: segment.places().place[place].move_in(),
+            segment: segment.clone(),
+            place,
+            _lock: lock,
+            to: [const { None }; PLACES],
+            from: [const { None }; PLACES],
+            known: 0,
+            turn: 0,
+        };
+        port.remove_rings_of_the_dead();
+        Ok(port)
+    }
+
+    /// Rings that an earlier owner of the place left behind when it was killed.
+    fn remove_rings_of_the_dead(&self) {
+        let Ok(entries) = std::fs::read_dir(self.segment.dir()) else { return };
+        let mine = format!("ring-{}.", self.place);
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&mine) {
+                // Somebody else may have been faster, which is as good.
+                let _gone = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Its number in the segment, from 0.
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Counts the owners of this place, so that two of them can be told apart.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    pub fn segment(&self) -> &Segment {
+        &self.segment
+    }
+
+    fn own(&self) -> &Place {
+        &self.segment.places().place[self.place]
+    }
+
+    /// Sends a frame of `len` bytes that `fill` writes, waking the receiver.
+    pub fn send(&mut self, to: usize, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), SendError> {
+        self.send_with(to, len, Urgency::Now, fill)
+    }
+
+    /// Sends a frame of `len` bytes that `fill` writes.
+    pub fn send_with(
+        &mut self,
+        to: usize,
+        len: usize,
+        urgency: Urgency,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<(), SendError> {
+        if len > FRAME_BYTES_MAX {
+            return Err(SendError::TooLong { len, max: FRAME_BYTES_MAX });
+        }
+        let writer = self.writer(to)?;
+        if !writer.has_room() {
+            self.wake(to);
+            return Err(SendError::Full { place: to });
+        }
+        writer.push(len, fill);
+        if urgency == Urgency::Now {
+            self.wake(to);
+        }
+        Ok(())
+    }
+
+    /// Whether a frame to `to` would find room. A ring that is not there yet has room.
+    pub fn has_room(&self, to: usize) -> bool {
+        self.to.get(to).and_then(Option::as_ref).is_none_or(|(_, writer)| writer.has_room())
+    }
+
+    /// The ring to `to`, made anew if somebody else is there now.
+    fn writer(&mut self, to: usize) -> Result<&mut Writer, SendError> {
+        let nobody = SendError::Nobody { place: to };
+        let place = self.segment.places().place.get(to).ok_or(nobody)?;
+        let Some(generation) = place.generation() else {
+            self.to[to] = None;
+            return Err(nobody);
+        };
+        if self.to[to].as_ref().is_none_or(|(known, _)| *known != generation) {
+            let path = self.segment.ring_path((self.place, self.generation), (to, generation));
+            let writer = Writer::create(&path).map_err(|_| SendError::NoRing { place: to })?;
+            self.to[to] = Some((generation, writer));
+            place.incoming.fetch_or(1 << self.place, Ordering::AcqRel);
+        }
+        match &mut self.to[to] {
+            Some((_, writer)) => Ok(writer),
+            None => Err(nobody),
+        }
+    }
+
+    /// Wakes the NIC at `to` if it sleeps.
+    pub fn wake(&self, to: usize) {
+        let Some(place) = self.segment.places().place.get(to) else { return };
+        place.doorbell.fetch_add(1, Ordering::SeqCst);
+        if place.asleep.load(Ordering::SeqCst) != 0 {
+            futex::wake(&place.doorbell);
+        }
+    }
+
+    /// Takes up to `limit` frames of each sender. Returns how many there were.
+    pub fn receive(&mut self, limit: usize, mut take: impl FnMut(&mut [u8])) -> usize {
+        if self.own().incoming.load(Ordering::Relaxed) != 0 {
+            self.meet();
+        }
+        let mut count = 0;
+        let turned = self.known.rotate_right(self.turn as u32);
+        let mut rest = turned;
+        while rest != 0 {
+            let i = (rest.trailing_zeros() as usize + self.turn) % PLACES;
+            rest &= rest - 1;
+            if let Some(reader) = &mut self.from[i] {
+                count += reader.drain(limit, &mut take);
+            }
+        }
+        self.turn = (self.turn + 1) % PLACES;
+        count
+    }
+
+    /// Opens the rings of those who have begun to send to us.
+    fn meet(&mut self) {
+        let new = self.own().incoming.swap(0, Ordering::AcqRel);
+        for i in (0..PLACES).filter(|i| new >> i & 1 != 0) {
+            let Some(generation) = self.segment.places().place[i].generation() else { continue };
+            let path = self.segment.ring_path((i, generation), (self.place, self.generation));
+            // A ring that cannot be opened belongs to somebody who has gone: its frames are lost.
+            self.from[i] = Reader::open(&path).ok();
+            self.known |= 1 << i;
+        }
+    }
+
+    /// Whether a frame waits.
+    pub fn has_frames(&self) -> bool {
+        self.own().incoming.load(Ordering::Acquire) != 0 || self.from.iter().flatten().any(|reader| !reader.is_empty())
+    }
+
+    /// What [`Sleeper::wait`] needs, for a thread that does not hold the port.
+    pub fn sleeper(&self) -> Sleeper {
+        Sleeper { segment: self.segment.clone(), place: self.place, wakes: AtomicU64::new(0) }
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        for (to, ring) in self.to.iter().enumerate() {
+            if let Some((generation, _)) = ring {
+                let path = self.segment.ring_path((self.place, self.generation), (to, *generation));
+                // The reader keeps its map; what is in the ring still arrives.
+                let _gone = std::fs::remove_file(path);
+            }
+        }
+        self.own().move_out();
+    }
+}
+
+/// Sleeps until a frame arrives, without holding the port.
+#[derive(Debug)]
+pub struct Sleeper {
+    segment: Segment,
+    place: usize,
+    wakes: AtomicU64,
+}
+
+impl Sleeper {
+    fn own(&self) -> &Place {
+        &self.segment.places().place[self.place]
+    }
+
+    /// The state of the doorbell: read it before looking for work.
+    pub fn ticket(&self) -> u32 {
+        self.own().doorbell.load(Ordering::SeqCst)
+    }
+
+    /// Sleeps unless the doorbell has rung since `ticket`, at most `timeout`.
+    pub fn wait(&self, ticket: u32, timeout: Option<Duration>) {
+        let place = self.own();
+        place.asleep.store(1, Ordering::SeqCst);
+        futex::wait(&place.doorbell, ticket, timeout);
+        place.asleep.store(0, Ordering::SeqCst);
+        self.wakes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Rings the doorbell from within the process.
+    pub fn ring(&self) {
+        let place = self.own();
+        place.doorbell.fetch_add(1, Ordering::SeqCst);
+        futex::wake(&place.doorbell);
+    }
+
+    /// How often a sleep ended.
+    pub fn wakes(&self) -> u64 {
+        self.wakes.load(Ordering::Relaxed)
+    }
+}
