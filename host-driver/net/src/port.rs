@@ -28,7 +28,7 @@ pub struct Port {
     place: usize,
     generation: u32,
     /// Held as long as the place is ours.
-    _lock: File,
+    lock: File,
     to: [Option<(u32, Writer)>; PLACES],
     from: [Option<Reader>; PLACES],
     /// Places that have a ring to us, as bits.
@@ -47,7 +47,7 @@ impl Port {
             generation: segment.places().place[place].move_in(),
             segment: segment.clone(),
             place,
-            _lock: lock,
+            lock,
             to: [const { None }; PLACES],
             from: [const { None }; PLACES],
             known: 0,
@@ -201,6 +201,8 @@ impl Drop for Port {
             }
         }
         self.own().move_out();
+        // Not left to the closing of the file: a child that was just forked may hold it for a moment longer.
+        Segment::unlock(&self.lock);
     }
 }
 

@@ -17,7 +17,7 @@ const TAIL_AT: usize = 64;
 const ENTRIES_AT: usize = 128;
 const FILE_BYTES: usize = ENTRIES_AT + ENTRIES as usize * ENTRY_BYTES;
 
-const _: () = assert!(ENTRY_BYTES % 64 == 0 && ENTRIES.is_power_of_two());
+const _: () = assert!(ENTRY_BYTES & 63 == 0 && ENTRIES.is_power_of_two());
 
 /// The mapped file.
 #[derive(Debug)]

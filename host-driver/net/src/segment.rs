@@ -71,7 +71,7 @@ impl Segment {
 
     /// Places that are taken by processes that run.
     pub fn population(&self) -> usize {
-        (0..PLACES).filter(|&place| self.lock(place).is_none()).count()
+        (0..PLACES).filter(|&place| self.lock(place).map(|lock| Self::unlock(&lock)).is_none()).count()
     }
 
     /// The lock of a place, unless somebody has it. The system frees it when the process dies.
@@ -81,6 +81,11 @@ impl Segment {
         // SAFETY: the descriptor is open.
         let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
         locked.then_some(file)
+    }
+
+    pub(crate) fn unlock(lock: &File) {
+        // SAFETY: the descriptor is open.
+        unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_UN) };
     }
 
     pub(crate) fn places(&self) -> &Places {
