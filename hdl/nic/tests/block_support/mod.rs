@@ -19,6 +19,7 @@ macro_rules! maker {
 pub(crate) use maker;
 
 pub mod rows;
+pub mod words;
 
 /// $MRNIC_SEED, or the test's own; printed, so that a failure can be repeated.
 pub fn seed(own: u64) -> u64 {

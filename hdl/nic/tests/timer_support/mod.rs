@@ -1,0 +1,150 @@
+//! A path's timer on unbounded ticks: cases, and section 8 of docs/protocol.md as the reference of timer_check and timer_step.
+//! In: a random source. Out: `Case`, its ports, and `reference`. Guarantees: L3, L4 and the PROBE rule, nothing of the blocks.
+#![allow(dead_code)] // each test uses its part
+use crate::block_support::{pick, Packed};
+use crate::rx_support::Rng;
+use mrnic_nic::tx::rows::{ConnAck, ConnCfg, PathAck, PathTx};
+
+pub const UP: u64 = 1;
+pub const SUSPECT: u64 = 2;
+pub const DOWN: u64 = 3;
+
+/// A path with its connection; ticks count without wrap.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub open: bool,
+    pub error: bool,
+    pub retry_cnt: u64,
+    pub other_up: bool,
+    pub state: u64,
+    pub pipe: u64,
+    pub next: u64,
+    pub cum: u64,
+    pub srtt8: i64,
+    pub var4: i64,
+    pub rtt_valid: bool,
+    pub backoff: u64,
+    pub probe_pending: bool,
+    pub probe_time: i64,
+    pub t_base: i64,
+    pub rto_min: i64,
+    pub now: i64,
+}
+
+impl Case {
+    pub fn tail(&self) -> i64 {
+        let srtt = self.srtt8 >> 3;
+        (srtt + (srtt >> 2)).max(16)
+    }
+
+    /// Serial ticks tell no more than 2^31 - 1.
+    pub fn rto(&self) -> i64 {
+        let base = (3 * (self.srtt8 >> 3) + self.var4).max(self.rto_min);
+        (base << self.backoff.min(6)).min((1 << 31) - 1)
+    }
+}
+
+pub fn case(rng: &mut Rng) -> Case {
+    let cum = pick(rng, &[0, 0xFF_FFFF, 0xFF_FF80, 1 << 23, 9]);
+    let now = (1 << 40) + if rng.chance(50) { rng.below(400) as i64 } else { rng.below(1 << 32) as i64 };
+    let mut c = Case {
+        open: rng.chance(95),
+        error: rng.chance(5),
+        retry_cnt: pick(rng, &[0, 1, 2, 7, 15]),
+        other_up: rng.chance(60),
+        state: pick(rng, &[UP, UP, UP, SUSPECT, SUSPECT, DOWN, 0]),
+        pipe: pick(rng, &[0, 1, 1, 255, 256]),
+        next: (cum + pick(rng, &[0, 1, 255, 256])) & 0xFF_FFFF,
+        cum,
+        srtt8: pick(rng, &[0, 8, 96, 103, 104, 111, 800, 6000, 40_000, (1 << 18) - 1]),
+        var4: pick(rng, &[0, 1, 50, 3000, (1 << 17) - 1]),
+        rtt_valid: rng.chance(85),
+        backoff: pick(rng, &[0, 0, 0, 0, 1, 2, 3, 5, 6, 7, 8, 14, 15]),
+        probe_pending: rng.chance(50),
+        probe_time: 0,
+        t_base: 0,
+        rto_min: pick(rng, &[16, 782, 782, 5000, 1 << 20, 1 << 27]),
+        now,
+    };
+    let near = |rng: &mut Rng, span: i64| pick(rng, &[0, 1, span - 1, span, span + 1, span / 2, 2 * span]);
+    let idle = match rng.below(8) {
+        0..=2 => near(rng, c.tail()),
+        3..=5 => near(rng, c.rto()),
+        6 => -1 - rng.below(1000) as i64,
+        _ => rng.below(1 << 31) as i64,
+    };
+    c.t_base = now - idle.min((1 << 31) - 1);
+    c.probe_time = now - near(rng, c.tail()).min(0xFFFF);
+    c
+}
+
+pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
+    let tick = |v: i64| v.rem_euclid(1 << 32) as u64;
+    let mut path = Packed::random::<PathTx>(rng);
+    path.set("state", c.state).set("pipe", c.pipe).set("next_ppsn", c.next).set("cum", c.cum).set("t_base", tick(c.t_base));
+    path.set("srtt8", c.srtt8 as u64).set("rtt_valid", c.rtt_valid.into());
+    let mut row = Packed::random::<PathAck>(rng);
+    row.set("var4", c.var4 as u64).set("backoff", c.backoff).set("probe_pending", c.probe_pending.into());
+    row.set("probe_ts", tick(c.probe_time) & 0xFFFF);
+    let mut cfg = Packed::random::<ConnCfg>(rng);
+    cfg.set("open", c.open.into()).set("retry_cnt", c.retry_cnt);
+    let mut conn = Packed::random::<ConnAck>(rng);
+    conn.set("error", c.error.into());
+    vec![
+        ("path", path.words().to_vec()),
+        ("row", row.words().to_vec()),
+        ("cfg", cfg.words().to_vec()),
+        ("conn", conn.words().to_vec()),
+        ("other_up", vec![c.other_up.into()]),
+        ("now", vec![tick(c.now) as u32]),
+        ("rto_min", vec![c.rto_min as u32]),
+    ]
+}
+
+/// Section 8: the action of the commit record, and the path afterwards.
+pub fn reference(c: &Case) -> (u64, Case) {
+    let mut after = c.clone();
+    let idle = c.now - c.t_base;
+    if !active(c) || idle < 0 {
+        return (0, after);
+    }
+    let outstanding = c.next != c.cum;
+    if idle < c.rto() {
+        // L3; ts and probe_ts have 16 bits
+        let answered = !c.probe_pending || (c.now - c.probe_time) & 0xFFFF >= c.tail();
+        if c.state == UP && outstanding && c.pipe > 0 && c.backoff == 0 && c.rtt_valid && idle >= c.tail() && answered {
+            (after.probe_pending, after.probe_time) = (true, c.now);
+            return (1, after);
+        }
+        return (0, after);
+    }
+    // L4
+    after.backoff = (c.backoff + 1).min(15);
+    after.t_base = c.now;
+    if after.backoff > c.retry_cnt && !c.other_up {
+        after.error = true;
+        return (6, after);
+    }
+    (after.probe_pending, after.probe_time) = (true, c.now);
+    let action = if after.backoff >= 2 && c.state == UP {
+        if c.other_up {
+            after.state = SUSPECT;
+            3
+        } else {
+            7
+        }
+    } else if after.backoff >= 3 && c.state == SUSPECT && c.other_up {
+        (after.state, after.pipe) = (DOWN, 0);
+        4
+    } else if c.state == DOWN {
+        after.pipe = 0;
+        5
+    } else {
+        2
+    };
+    (action, after)
+}
+
+pub fn active(c: &Case) -> bool {
+    c.open && !c.error && c.state != 0 && (c.next != c.cum || c.state == SUSPECT || c.state == DOWN)
+}
