@@ -8,7 +8,7 @@ use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::DataLink;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use thiserror::Error;
@@ -66,5 +66,10 @@ impl Capture {
             })
             .map_err(|e| CaptureError { file: self.file.clone(), reason: e.to_string() })?;
         Ok(())
+    }
+
+    /// Everything is in the file.
+    pub fn flush(&mut self) -> Result<(), CaptureError> {
+        self.writer.get_mut().flush().map_err(|e| CaptureError { file: self.file.clone(), reason: e.to_string() })
     }
 }

@@ -173,7 +173,7 @@ fn sim(args: &SimArgs) -> Result<()> {
         wave: args.wave.clone().map(|w| (w, args.wave_cycles)),
         pcap: args.pcap.clone(),
         lockstep: !args.no_lockstep,
-        fault: 0,
+        ..Options::default()
     };
     println!("{}: {} (seed {})", scenario.name, scenario.description, scenario.seed);
     let outcome = run_scenario(&scenario, &options, &scenario.name)?;
@@ -208,7 +208,8 @@ fn demo(out: &Path, seed: Option<u64>) -> Result<()> {
     scenario.seed = seed.unwrap_or(scenario.seed);
     println!("{}", scenario.description);
     let (wave, pcap, page) = (out.join("demo.fst"), out.join("demo.pcapng"), out.join("demo.html"));
-    let options = Options { wave: Some((wave.clone(), 20_000)), pcap: Some(pcap.clone()), lockstep: true, fault: 0 };
+    let options =
+        Options { wave: Some((wave.clone(), 20_000)), pcap: Some(pcap.clone()), lockstep: true, ..Options::default() };
     let outcome = run_scenario(&scenario, &options, "1 % loss, in lockstep with the golden model")?;
     // the same model (tracing compiled in, but off), so that nothing is built twice
     let spare = out.join("lossless.fst");

@@ -114,6 +114,14 @@ impl Timing {
     }
 }
 
+/// Everything of one node, in order, where a test asks for it.
+#[derive(Debug, Clone, Default)]
+pub struct Log {
+    pub records: Vec<Record>,
+    /// Cycle of the last beat, and bytes, of each frame sent.
+    pub frames: Vec<(u64, Vec<u8>)>,
+}
+
 fn push(list: &mut Vec<u64>, value: u64) {
     if list.len() < TIMINGS {
         list.push(value);
@@ -130,6 +138,8 @@ pub struct Recorder {
     first: BTreeMap<(u64, u64), u64>,
     rx: BTreeMap<(u64, u64), (u64, u64)>,
     pub records: u64,
+    /// Not bounded; kept only if asked for.
+    pub log: Option<Log>,
 }
 
 impl Recorder {
@@ -138,9 +148,20 @@ impl Recorder {
         Self { period_ps, ..Default::default() }
     }
 
+    /// Takes a frame that was sent.
+    pub fn frame(&mut self, cycle: u64, frame: &[u8]) {
+        self.timing.frame(cycle, frame.len());
+        if let Some(log) = &mut self.log {
+            log.frames.push((cycle, frame.to_vec()));
+        }
+    }
+
     /// Takes a record.
     pub fn record(&mut self, r: &Record) {
         self.records += 1;
+        if let Some(log) = &mut self.log {
+            log.records.push(r.clone());
+        }
         self.timing.record(r);
         let us = (r.cycle * self.period_ps) as f64 / 1e6;
         match r.kind {

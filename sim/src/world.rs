@@ -7,7 +7,7 @@ use crate::capture::{Capture, CaptureError};
 use crate::fabric::{port_on_plane, Fabric, PlaneStats};
 use crate::memory::{HostMemory, OutsideMemory};
 use crate::nic::{NicError, NicSim, Observer};
-use crate::recorder::{PathSeries, PathStats, Recorder};
+use crate::recorder::{Log, PathSeries, PathStats, Recorder};
 use crate::scenario::Scenario;
 use crate::setup::NodeSetup;
 use crate::software::{pattern, SoftwareError, Stream, Transfer, Write};
@@ -60,6 +60,8 @@ pub struct Options {
     pub lockstep: bool,
     /// Fault planted in node 0 (builds with faults).
     pub fault: u32,
+    /// Keep every commit record and every frame sent (short runs only).
+    pub log: bool,
 }
 
 /// Frames written to a capture at most.
@@ -166,7 +168,7 @@ impl Observer for Watch {
         self.check(|c| c.cqe_write(cycle, addr, data));
     }
     fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &HostMemory) {
-        self.recorder.timing.frame(cycle, frame.len());
+        self.recorder.frame(cycle, frame);
         self.check(|c| c.frame_out(cycle, frame, memory));
     }
 }
@@ -220,7 +222,9 @@ impl World {
         let mut nodes = Vec::new();
         for n in 0..scenario.nics {
             let nic = NicSim::new(model, n, build.clock_ps, &scenario.host, seed)?;
-            let watch = Watch { recorder: Recorder::new(build.clock_ps), checker: None, failed: None };
+            let mut recorder = Recorder::new(build.clock_ps);
+            recorder.log = options.log.then(Log::default);
+            let watch = Watch { recorder, checker: None, failed: None };
             nodes.push(Node { nic, streams: Vec::new(), watch });
         }
         if options.fault != 0 && !nodes[0].nic.set_fault(options.fault) {
@@ -368,6 +372,9 @@ impl World {
         self.nodes[0].nic.trace_close();
         progress(self.total, self.total);
         self.settle()?;
+        if let Some(c) = &mut self.capture {
+            c.flush()?;
+        }
         let bytes_verified = self.verify()?;
         self.outcome(end_ps - start_ps, bytes_verified, start_cycle)
     }

@@ -6,6 +6,7 @@ use blocks::*;
 use mrnic_emit::{comment, emit, Direction};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
+use std::io::Write;
 use support::lint;
 
 #[test]
@@ -283,6 +284,7 @@ fn parse_with_icarus(text: &str) {
             let said = String::from_utf8_lossy(&o.stderr);
             assert!(o.status.success() && said.is_empty(), "{said}\n{text}");
         }
-        Err(e) => eprintln!("not parsed by Icarus Verilog: iverilog: {e}"),
+        // past the capture of the test's output, so that it is seen
+        Err(e) => writeln!(std::io::stderr(), "not parsed by Icarus Verilog: iverilog: {e}").unwrap(),
     }
 }

@@ -55,6 +55,13 @@ pub fn writable() -> Rights {
 struct Watch {
     checker: Checker,
     failed: Option<Box<Divergence>>,
+    records: Option<Vec<Record>>,
+}
+
+impl Watch {
+    fn new(build: &BuildConfig) -> Self {
+        Self { checker: checker(build), failed: None, records: None }
+    }
 }
 
 impl Watch {
@@ -70,6 +77,9 @@ impl Observer for Watch {
         self.check(|c| c.frame_in(cycle, frame));
     }
     fn record(&mut self, record: &Record, memory: &HostMemory) {
+        if let Some(log) = &mut self.records {
+            log.push(record.clone());
+        }
         self.check(|c| c.record(record, memory));
     }
     fn dma_read(&mut self, cycle: u64, addr: u64, len: usize) {
@@ -97,11 +107,24 @@ pub struct Node {
 }
 
 impl Node {
+    /// From now on the commit records are kept.
+    pub fn keep_records(&mut self) {
+        self.watch.records = Some(Vec::new());
+    }
+
+    /// The records kept so far, in order.
+    pub fn records(&self) -> &[Record] {
+        self.watch.records.as_deref().unwrap_or_default()
+    }
+
     /// What the golden model of this node holds.
     pub fn model(&self) -> &mrnic_model::Nic<mrnic_model::OpenMr0> {
         self.watch.checker.model()
     }
 }
+
+/// Sender and frame: is it lost?
+pub type Lose = Box<dyn FnMut(usize, &[u8]) -> bool>;
 
 /// Both.
 pub struct Rig {
@@ -109,6 +132,8 @@ pub struct Rig {
     wires: [VecDeque<(u64, Vec<u8>)>; 2],
     /// The wire loses everything.
     pub cut: bool,
+    /// The wire loses the frames of a node for which this says so.
+    pub lose: Option<Lose>,
     /// Copies of the frames that node 0 sent, where wanted.
     pub tapped: Option<Vec<Vec<u8>>>,
     pub frames_sent: u64,
@@ -150,7 +175,7 @@ impl Rig {
         let build = build();
         let nodes = [0, 1].map(|n| Node {
             nic: NicSim::new(model(), n, build.clock_ps, &HostConfig::default(), 1).expect("the NIC starts"),
-            watch: Watch { checker: checker(&build), failed: None },
+            watch: Watch::new(&build),
             streams: Vec::new(),
             keys: 0,
             qps: 0,
@@ -159,6 +184,7 @@ impl Rig {
             nodes,
             wires: [VecDeque::new(), VecDeque::new()],
             cut: false,
+            lose: None,
             tapped: None,
             frames_sent: 0,
             frames_received: [0; 2],
@@ -170,7 +196,7 @@ impl Rig {
     pub fn reset(&mut self) {
         for n in &mut self.nodes {
             n.nic.reset().expect("the NIC starts again");
-            n.watch = Watch { checker: checker(&build()), failed: None };
+            n.watch = Watch::new(&build());
             n.streams.clear();
             (n.keys, n.qps) = (0, 0);
         }
@@ -316,7 +342,8 @@ impl Rig {
             if let Some(t) = self.tapped.as_mut().filter(|_| n == 0) {
                 t.push(frame.clone());
             }
-            if !self.cut {
+            let lost = self.lose.as_mut().is_some_and(|lose| lose(n, &frame));
+            if !self.cut && !lost {
                 self.wires[1 - n].push_back((now + DELAY_PS, frame));
             }
         }

@@ -1,7 +1,9 @@
-//! The dissector names every header, field, opcode, flag and code, and tshark, where it is installed, reads with it what we wrote.
+//! The dissector names every header, field, opcode, flag and code, and tshark, where it is installed, reads with it what we
+//! wrote. (tests/lua_dissector.rs executes it everywhere.)
 
 use mrnic_wire::dissector::dissector_of;
 use mrnic_wire::*;
+use std::io::Write;
 use std::process::Command;
 
 fn names_everything<P: Profile>() {
@@ -60,7 +62,9 @@ fn pcap(frames: &[Vec<u8>]) -> Vec<u8> {
 fn tshark_reads_every_field() {
     let tshark = std::env::var("TSHARK").unwrap_or_else(|_| "tshark".into());
     if Command::new(&tshark).arg("--version").output().is_err() {
-        println!("not run: no `{tshark}`; apt-get install tshark");
+        // past the capture of the test's output, so that it is seen
+        writeln!(std::io::stderr(), "tshark_reads_every_field: not run, no `{tshark}` (apt-get install tshark)")
+            .expect("stderr");
         return;
     }
     let vectors: Vec<serde_json::Value> = serde_json::from_str(include_str!("../vectors/open-mr-0.json")).expect("valid JSON");
