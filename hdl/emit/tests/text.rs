@@ -285,6 +285,6 @@ fn parse_with_icarus(text: &str) {
             assert!(o.status.success() && said.is_empty(), "{said}\n{text}");
         }
         // past the capture of the test's output, so that it is seen
-        Err(e) => writeln!(std::io::stderr(), "not parsed by Icarus Verilog: iverilog: {e}").unwrap(),
+        Err(e) => writeln!(std::io::stderr(), "not parsed by Icarus Verilog: iverilog: {e}").expect("stderr"),
     }
 }
