@@ -174,6 +174,20 @@ pub fn write(wr_id: u64, from: u64, to: u64, len: u32) -> Wqe {
     }
 }
 
+/// Outstanding work means that a timer is armed, the connection will run, or a packet is in flight.
+pub fn check_liveness<P: Profile, C: CongestionControl>(nic: &Nic<P, C>, side: usize, paths: u8) {
+    for path in 0..paths {
+        assert!(nic.timer_armed_if_needed(0, path), "side {side} path {path}: work but no timer");
+    }
+    let Ok(tx) = nic.tx_conn(0) else { return };
+    let waits = !tx.fifo.is_empty() && !tx.error;
+    let outstanding = (0..paths).any(|p| {
+        let path = nic.tx_path(0, p).unwrap();
+        path.span() > 0 || matches!(path.state, PathState::Suspect | PathState::Down)
+    });
+    assert!(!waits || outstanding || nic.will_run(0), "side {side}: messages wait and nothing will happen");
+}
+
 impl<P: Profile, C: CongestionControl> Pair<P, C> {
     pub fn tick(&self) -> Tick {
         (self.now / UNITS) as Tick
@@ -195,20 +209,9 @@ impl<P: Profile, C: CongestionControl> Pair<P, C> {
         }
     }
 
-    /// Outstanding work means that a timer is armed, the connection will run, or a packet is in flight.
     fn check_invariants(&self) {
-        for side in 0..2 {
-            let nic = &self.nic[side];
-            for path in 0..self.paths {
-                assert!(nic.timer_armed_if_needed(0, path), "side {side} path {path}: work but no timer");
-            }
-            let Ok(tx) = nic.tx_conn(0) else { continue };
-            let waits = !tx.fifo.is_empty() && !tx.error;
-            let outstanding = (0..self.paths).any(|p| {
-                let path = nic.tx_path(0, p).unwrap();
-                path.span() > 0 || matches!(path.state, PathState::Suspect | PathState::Down)
-            });
-            assert!(!waits || outstanding || nic.will_run(0), "side {side}: messages wait and nothing will happen");
+        for (side, nic) in self.nic.iter().enumerate() {
+            check_liveness(nic, side, self.paths);
         }
     }
 

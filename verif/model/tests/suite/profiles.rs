@@ -3,7 +3,8 @@
 //! A function that is left out of its module's list is dead code, which the compiler reports.
 
 use proptest::prelude::ProptestConfig;
-use proptest::test_runner::RngSeed;
+use proptest::test_runner::{RngSeed, TestRunner};
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
 use crate::pair::seed;
 
@@ -23,4 +24,17 @@ macro_rules! for_each_profile {
 /// Property tests of `cases` cases from one printed seed (MRNIC_SEED), without files of past failures.
 pub fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, rng_seed: RngSeed::Fixed(seed(1)), failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// Runs a state machine on `cases` random histories of `steps` operations from one printed seed; a failure is shrunk.
+pub fn run_machine<T: StateMachineTest>(cases: u32, steps: std::ops::Range<usize>) {
+    let config = ProptestConfig { max_shrink_iters: 4000, ..config(cases) };
+    let histories = <T::Reference as ReferenceStateMachine>::sequential_strategy(steps);
+    let outcome = TestRunner::new(config.clone()).run(&histories, |(start, operations, seen)| {
+        T::test_sequential(config.clone(), start, operations, seen);
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
 }
