@@ -1,0 +1,89 @@
+//! What a device can do, and its ports.
+//!
+//! In: nothing. Out: plain data for queries and for the argument checks of [`crate::rules`].
+
+/// Path MTU of RoCE: a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mtu {
+    B256 = 1,
+    B512 = 2,
+    B1024 = 3,
+    B2048 = 4,
+    B4096 = 5,
+}
+
+impl Mtu {
+    /// From the number in `enum ibv_mtu`.
+    pub fn from_code(code: u32) -> Option<Mtu> {
+        [Mtu::B256, Mtu::B512, Mtu::B1024, Mtu::B2048, Mtu::B4096].into_iter().find(|m| *m as u32 == code)
+    }
+
+    pub fn bytes(self) -> u32 {
+        128 << self as u32
+    }
+}
+
+/// What a device can do at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// At most 63 bytes.
+    pub firmware: String,
+    pub guid: u64,
+    pub vendor_id: u32,
+    pub part_id: u32,
+    pub hardware_version: u32,
+    pub max_qp: u32,
+    pub max_qp_wr: u32,
+    /// At most [`Limits::SGES_MAX`].
+    pub max_sge: u32,
+    /// At most [`Limits::INLINE_BYTES_MAX`].
+    pub max_inline_bytes: u32,
+    pub max_cq: u32,
+    pub max_cqe: u32,
+    pub max_mr: u32,
+    pub max_mr_bytes: u64,
+    pub max_pd: u32,
+    pub max_srq: u32,
+    pub max_srq_wr: u32,
+    /// RDMA READs and atomics outstanding from one QP, and to one QP.
+    pub max_rd_atomic: u32,
+    /// All outstanding to the device.
+    pub max_rd_atomic_total: u32,
+    pub atomics: bool,
+    pub ports: u8,
+}
+
+impl Limits {
+    /// Largest `max_sge` that the library's own buffers hold.
+    pub const SGES_MAX: usize = 32;
+    /// Largest `max_inline_bytes` that the library's own buffers hold.
+    pub const INLINE_BYTES_MAX: usize = 512;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    Down,
+    Active,
+}
+
+/// A port as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortStatus {
+    pub state: LinkState,
+    pub max_mtu: Mtu,
+    pub active_mtu: Mtu,
+    pub gids: u32,
+    pub max_message_bytes: u32,
+    /// Megabits a second, for the width and speed that programs print.
+    pub speed_mbps: u32,
+}
+
+/// One address of a port: RoCEv2 always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GidEntry {
+    pub gid: [u8; 16],
+    pub index: u32,
+    pub port: u8,
+    /// Index of the host's network interface, 0 if there is none.
+    pub interface: u32,
+}

@@ -1,0 +1,54 @@
+//! Which carrier stands behind the library.
+//!
+//! In: the environment variable `MRNIC_VERBS`. Out: the provider whose devices programs see. A new carrier is added here, and nowhere
+//! else above the seam.
+use crate::device::Provider;
+use crate::loopback::LoopbackProvider;
+use std::sync::OnceLock;
+
+/// The name of the environment variable that picks a carrier.
+pub const VARIABLE: &str = "MRNIC_VERBS";
+
+/// The provider of this process, chosen at the first call.
+pub fn provider() -> &'static dyn Provider {
+    static PROVIDER: OnceLock<Box<dyn Provider>> = OnceLock::new();
+    PROVIDER.get_or_init(|| choose(std::env::var(VARIABLE).as_deref().unwrap_or("loopback"))).as_ref()
+}
+
+fn choose(name: &str) -> Box<dyn Provider> {
+    match name {
+        "loopback" => Box::new(LoopbackProvider::default()),
+        other => {
+            eprintln!("mrnic: {VARIABLE}={other} names no carrier (there is: loopback); no devices are shown");
+            Box::new(NoDevices)
+        }
+    }
+}
+
+/// A wrong name gives an empty list rather than some other device.
+struct NoDevices;
+
+impl Provider for NoDevices {
+    fn devices(&self) -> Vec<crate::device::DeviceIdentity> {
+        Vec::new()
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        _: std::sync::Arc<dyn crate::device::EventSink>,
+    ) -> Result<std::sync::Arc<dyn crate::device::Device>, crate::device::DeviceError> {
+        Err(crate::device::DeviceError::NoDevice { name: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_carrier_name_shows_no_device() {
+        assert_eq!(choose("loopback").devices().len(), 1);
+        assert!(choose("nothing").devices().is_empty());
+    }
+}

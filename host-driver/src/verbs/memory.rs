@@ -1,0 +1,254 @@
+//! Protection domains and memory regions.
+//!
+//! In: addresses of the program. Out: registered regions with keys; a region is registered only when all its pages are mapped.
+use super::context::Context;
+use super::convert::access_of;
+use super::result::{code, pointer, set_errno};
+use crate::abi::*;
+use crate::device::{DeviceError, MemoryRegion, MrKeys, PdId};
+use crate::rules::Usage;
+use std::ffi::{c_int, c_void};
+
+#[repr(C)]
+pub struct Pd {
+    public: ibv_pd,
+    own: PdOwn,
+}
+
+pub struct PdOwn {
+    pub id: PdId,
+    pub usage: Usage,
+}
+
+/// Our part of a protection domain.
+pub unsafe fn pd_own<'a>(pd: *mut ibv_pd) -> &'a PdOwn {
+    &(*pd.cast::<Pd>()).own
+}
+
+#[repr(C)]
+struct Mr {
+    public: ibv_mr,
+    region: MemoryRegion,
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn ibv_alloc_pd(context: *mut ibv_context) -> *mut ibv_pd {
+    let own = Context::of(context);
+    let make = || {
+        own.usage.acquire("context")?;
+        let id = own.device.alloc_pd().inspect_err(|_| own.usage.release())?;
+        let public = ibv_pd { context, handle: id.0 };
+        Ok(Box::into_raw(Box::new(Pd { public, own: PdOwn { id, usage: Usage::default() } })).cast())
+    };
+    pointer(make())
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn ibv_dealloc_pd(pd: *mut ibv_pd) -> c_int {
+    let context = Context::of((*pd).context);
+    let own = pd_own(pd);
+    let end = || {
+        own.usage.close("PD")?;
+        context.device.dealloc_pd(own.id).inspect_err(|_| own.usage.reopen())
+    };
+    if let Err(error) = end() {
+        return code(Err(error));
+    }
+    drop(Box::from_raw(pd.cast::<Pd>()));
+    context.usage.release();
+    0
+}
+
+/// Are all pages of the region mapped? A device that found out while a message arrives could only kill the process.
+fn check_mapped(addr: u64, length_bytes: u64) -> Result<(), DeviceError> {
+    const PAGES_A_CALL: usize = 4096;
+    // SAFETY: sysconf takes no pointers.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+    let end = addr
+        .checked_add(length_bytes)
+        .and_then(|end| end.checked_add(page - 1))
+        .ok_or_else(|| DeviceError::invalid("memory region", "address and length pass the end of the address space"))?;
+    let (mut at, end) = (addr / page * page, end / page * page);
+    let mut resident = [0u8; PAGES_A_CALL];
+    while at < end {
+        let bytes = (end - at).min(page * PAGES_A_CALL as u64);
+        // SAFETY: mincore only looks, at any address; the vector has a byte for each page asked for.
+        if unsafe { libc::mincore(at as *mut c_void, bytes as usize, resident.as_mut_ptr()) } != 0 {
+            return Err(DeviceError::Unmapped { addr, length_bytes });
+        }
+        at += bytes;
+    }
+    Ok(())
+}
+
+fn region_of(pd: PdId, addr: u64, length: usize, iova: u64, flags: u32) -> Result<MemoryRegion, DeviceError> {
+    let access = access_of(flags)?.check_region()?;
+    let length_bytes = length as u64;
+    if length_bytes == 0 {
+        return Err(DeviceError::invalid("memory region", "a region has at least one byte"));
+    }
+    if iova.checked_add(length_bytes).is_none() {
+        return Err(DeviceError::invalid("memory region", "iova and length pass the end of the address space"));
+    }
+    check_mapped(addr, length_bytes)?;
+    Ok(MemoryRegion { pd, addr, length_bytes, iova, access })
+}
+
+unsafe fn register(
+    pd: *mut ibv_pd,
+    addr: *mut c_void,
+    length: usize,
+    iova: u64,
+    flags: u32,
+) -> Result<*mut ibv_mr, DeviceError> {
+    let context = Context::of((*pd).context);
+    let own = pd_own(pd);
+    let region = region_of(own.id, addr as u64, length, iova, flags)?;
+    own.usage.acquire("PD")?;
+    let MrKeys { lkey, rkey } = context.device.reg_mr(&region).inspect_err(|_| own.usage.release())?;
+    let public = ibv_mr { context: (*pd).context, pd, addr, length, handle: lkey, lkey, rkey };
+    Ok(Box::into_raw(Box::new(Mr { public, region })).cast())
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn ibv_reg_mr(pd: *mut ibv_pd, addr: *mut c_void, length: usize, access: c_int) -> *mut ibv_mr {
+    ibv_reg_mr_iova2(pd, addr, length, addr as u64, access as u32)
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn ibv_reg_mr_iova(
+    pd: *mut ibv_pd,
+    addr: *mut c_void,
+    length: usize,
+    iova: u64,
+    access: c_int,
+) -> *mut ibv_mr {
+    ibv_reg_mr_iova2(pd, addr, length, iova, access as u32)
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn ibv_reg_mr_iova2(
+    pd: *mut ibv_pd,
+    addr: *mut c_void,
+    length: usize,
+    iova: u64,
+    access: u32,
+) -> *mut ibv_mr {
+    let iova = if access & IBV_ACCESS_ZERO_BASED != 0 { 0 } else { iova };
+    pointer(register(pd, addr, length, iova, access))
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
+    let context = Context::of((*mr).context);
+    if let Err(error) = context.device.dereg_mr(MrKeys { lkey: (*mr).lkey, rkey: (*mr).rkey }) {
+        return code(Err(error));
+    }
+    pd_own((*mr).pd).usage.release();
+    drop(Box::from_raw(mr.cast::<Mr>()));
+    0
+}
+
+/// Registers anew, then forgets the old registration: the keys change, as the manual allows.
+#[no_mangle]
+pub unsafe extern "C" fn ibv_rereg_mr(
+    mr: *mut ibv_mr,
+    flags: c_int,
+    pd: *mut ibv_pd,
+    addr: *mut c_void,
+    length: usize,
+    access: c_int,
+) -> c_int {
+    let all = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
+    let has = |flag| flags & flag != 0;
+    if flags == 0 || flags & !all != 0 || (has(IBV_REREG_MR_CHANGE_PD) && pd.is_null()) {
+        set_errno(libc::EINVAL);
+        return IBV_REREG_MR_ERR_INPUT;
+    }
+    let own = &mut *mr.cast::<Mr>();
+    let change = || {
+        let old = own.region;
+        let new_pd = if has(IBV_REREG_MR_CHANGE_PD) { pd } else { own.public.pd };
+        let id = pd_own(new_pd).id;
+        let access = if has(IBV_REREG_MR_CHANGE_ACCESS) { access_of(access as u32)?.check_region()? } else { old.access };
+        let region = if has(IBV_REREG_MR_CHANGE_TRANSLATION) {
+            MemoryRegion { access, ..region_of(id, addr as u64, length, addr as u64, 0)? }
+        } else {
+            MemoryRegion { access, pd: id, ..old }
+        };
+        Ok((new_pd, region))
+    };
+    let (new_pd, region) = match change() {
+        Ok(new) => new,
+        Err(error) => {
+            code(Err(error));
+            return IBV_REREG_MR_ERR_INPUT;
+        }
+    };
+    let device = &Context::of(own.public.context).device;
+    let begin = || {
+        pd_own(new_pd).usage.acquire("PD")?;
+        device.reg_mr(&region).inspect_err(|_| pd_own(new_pd).usage.release())
+    };
+    let keys = match begin() {
+        Ok(keys) => keys,
+        Err(error) => {
+            code(Err(error));
+            return IBV_REREG_MR_ERR_INPUT;
+        }
+    };
+    if let Err(error) = device.dereg_mr(MrKeys { lkey: own.public.lkey, rkey: own.public.rkey }) {
+        code(Err(error));
+        return IBV_REREG_MR_ERR_CMD;
+    }
+    pd_own(own.public.pd).usage.release();
+    own.region = region;
+    own.public.pd = new_pd;
+    own.public.addr = region.addr as *mut c_void;
+    own.public.length = region.length_bytes as usize;
+    (own.public.handle, own.public.lkey, own.public.rkey) = (keys.lkey, keys.lkey, keys.rkey);
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unmapped_pages_and_wrapping_lengths_are_refused() {
+        let page = 4096;
+        // SAFETY: an anonymous mapping of our own, unmapped again in its middle.
+        let base = unsafe {
+            let base = libc::mmap(
+                std::ptr::null_mut(),
+                3 * page,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            libc::munmap(base.add(page), page);
+            base as u64
+        };
+        let page = page as u64;
+        let errno = |addr, length| check_mapped(addr, length).map_err(|e| e.errno());
+        assert_eq!(errno(base, page), Ok(()));
+        assert_eq!(errno(base + page - 1, 1), Ok(()));
+        assert_eq!(errno(base + page - 1, 2), Err(libc::EFAULT));
+        assert_eq!(errno(base, 3 * page), Err(libc::EFAULT));
+        assert_eq!(errno(base + 2 * page, page), Ok(()));
+        assert_eq!(errno(u64::MAX - 10, 11), Err(libc::EINVAL));
+        assert_eq!(errno(base, u64::MAX), Err(libc::EINVAL));
+    }
+
+    #[test]
+    fn regions_that_cannot_be_are_refused_before_the_device_hears_of_them() {
+        let byte = 0u8;
+        let addr = std::ptr::from_ref(&byte) as u64;
+        let errno = |length, iova, flags| region_of(PdId(1), addr, length, iova, flags).map_err(|e| e.errno()).err();
+        assert_eq!(errno(1, 0, 1), None);
+        assert_eq!(errno(0, 0, 1), Some(libc::EINVAL));
+        assert_eq!(errno(1, u64::MAX, 1), Some(libc::EINVAL));
+        assert_eq!(errno(1, 0, IBV_ACCESS_REMOTE_WRITE), Some(libc::EINVAL));
+    }
+}
