@@ -73,13 +73,14 @@ pub struct ibv_query_device_ex_input {
     pub comp_mask: u32,
 }
 
-/// Everything behind `orig_attr` stays zero: nothing of it is supported, and older programs have a shorter structure.
+/// What lies between stays zero: nothing of it is supported.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ibv_device_attr_ex {
     pub orig_attr: ibv_device_attr,
     pub comp_mask: u32,
-    pub rest: [u32; 41],
+    pub between: [u32; 40],
+    pub phys_port_cnt_ex: u32,
 }
 
 #[repr(C)]

@@ -43,7 +43,7 @@ layout! {
         max_qp_init_rd_atom, atomic_cap, max_mw, max_ah, max_srq, max_srq_wr, max_srq_sge, max_pkeys, local_ca_ack_delay,
         phys_port_cnt,
     }
-    "struct" ibv_device_attr_ex = 400 { orig_attr, comp_mask }
+    "struct" ibv_device_attr_ex = 400 { orig_attr, comp_mask, phys_port_cnt_ex }
     "struct" ibv_port_attr = 52 {
         state, max_mtu, active_mtu, gid_tbl_len, port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr, pkey_tbl_len, lid,
         sm_lid, lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width, active_speed, phys_state, link_layer,

@@ -118,6 +118,8 @@ pub trait Device: Send + Sync {
     fn alloc_pd(&self) -> Result<PdId, DeviceError>;
     fn dealloc_pd(&self, pd: PdId) -> Result<(), DeviceError>;
     fn reg_mr(&self, region: &MemoryRegion) -> Result<MrKeys, DeviceError>;
+    /// Changes a region in place; its keys stay, because the peer has them. The old or the new region applies, never a mixture.
+    fn rereg_mr(&self, keys: MrKeys, region: &MemoryRegion) -> Result<(), DeviceError>;
     /// Returns once no access to the region is under way.
     fn dereg_mr(&self, keys: MrKeys) -> Result<(), DeviceError>;
 

@@ -75,6 +75,11 @@ impl Device for Loopback {
         self.fabric.regions.add(region)
     }
 
+    fn rereg_mr(&self, keys: MrKeys, region: &MemoryRegion) -> Result<(), DeviceError> {
+        let _still = lock(&self.fabric.engine);
+        self.fabric.regions.replace(keys, region)
+    }
+
     fn dereg_mr(&self, keys: MrKeys) -> Result<(), DeviceError> {
         // The engine's lock: no copy is under way.
         let _still = lock(&self.fabric.engine);

@@ -50,6 +50,13 @@ impl Regions {
         Ok(MrKeys { lkey: key, rkey: key })
     }
 
+    pub fn replace(&self, keys: MrKeys, region: &MemoryRegion) -> Result<(), DeviceError> {
+        let mut regions = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let old = regions.get_mut(keys.lkey);
+        *old.ok_or_else(|| DeviceError::invalid("memory region", "its key is not registered"))? = *region;
+        Ok(())
+    }
+
     pub fn remove(&self, keys: MrKeys) -> Result<(), DeviceError> {
         let removed = self.0.write().unwrap_or_else(PoisonError::into_inner).remove(keys.lkey);
         removed.map(|_| ()).ok_or_else(|| DeviceError::invalid("memory region", "its key is not registered"))

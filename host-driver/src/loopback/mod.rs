@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// The name of the one device.
 const NAME: &str = "mrnic0";
+/// No vendor's: an organisation number with the bit for local administration set.
+const VENDOR: u32 = 0x02_0000;
 /// A locally administered EUI-64.
 const GUID: u64 = 0x0200_00ff_fe00_0001;
 
@@ -44,9 +46,9 @@ pub fn limits() -> Limits {
     Limits {
         firmware: env!("CARGO_PKG_VERSION").to_owned(),
         guid: GUID,
-        vendor_id: 0,
-        part_id: 0,
-        hardware_version: 0,
+        vendor_id: VENDOR,
+        part_id: 1,
+        hardware_version: 1,
         max_qp: 4096,
         max_qp_wr: 16_384,
         max_sge: Limits::SGES_MAX as u32,

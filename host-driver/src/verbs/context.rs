@@ -15,7 +15,9 @@ use crate::device::{Device, DeviceError};
 use crate::provider::provider;
 use crate::rules::Usage;
 use std::ffi::{c_int, c_void};
+use std::fs::File;
 use std::mem::{offset_of, size_of, zeroed};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 #[repr(C)]
@@ -30,6 +32,8 @@ pub struct Context {
     pub hub: Arc<Hub>,
     /// Objects of this context.
     pub usage: Usage,
+    /// There is no kernel device behind, but programs may duplicate the descriptor; any command to it fails.
+    command: File,
 }
 
 impl Context {
@@ -51,6 +55,8 @@ pub unsafe extern "C" fn ibv_open_device(device: *mut ibv_device) -> *mut ibv_co
 unsafe fn open(device: *mut ibv_device) -> Result<*mut ibv_context, DeviceError> {
     let hub = Arc::new(Hub::new()?);
     let opened = provider().open(&name_of(device), hub.clone())?;
+    let command = File::open("/dev/null").map_err(|_| DeviceError::Exhausted { what: "file descriptors" })?;
+    let own = Context { device: opened, hub, usage: Usage::default(), command };
     // SAFETY of zeroed: pointers and optional functions; all null is their valid empty value.
     let mut public: verbs_context = zeroed();
     public.sz = size_of::<verbs_context>();
@@ -60,8 +66,8 @@ unsafe fn open(device: *mut ibv_device) -> Result<*mut ibv_context, DeviceError>
     public.create_cq_ex = Some(create_cq_ex);
     let context = &mut public.context;
     context.device = device;
-    context.cmd_fd = -1; // There is no kernel device behind; programs pass it on and never look.
-    context.async_fd = hub.asynchronous.fd();
+    context.cmd_fd = own.command.as_raw_fd();
+    context.async_fd = own.hub.asynchronous.fd();
     context.num_comp_vectors = 1;
     context.mutex = libc::PTHREAD_MUTEX_INITIALIZER;
     // All ones: "there is a verbs_context around this context".
@@ -74,7 +80,6 @@ unsafe fn open(device: *mut ibv_device) -> Result<*mut ibv_context, DeviceError>
     context.ops.alloc_mw = Some(alloc_mw);
     context.ops.bind_mw = Some(bind_mw);
     context.ops.dealloc_mw = Some(dealloc_mw);
-    let own = Context { device: opened, hub, usage: Usage::default() };
     let whole = Box::into_raw(Box::new(OpenContext { public, own }));
     Ok(&raw mut (*whole).public.context)
 }

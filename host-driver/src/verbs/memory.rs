@@ -149,7 +149,7 @@ pub unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
     0
 }
 
-/// Registers anew, then forgets the old registration: the keys change, as the manual allows.
+/// The keys stay; what fails leaves the old registration as it was.
 #[no_mangle]
 pub unsafe extern "C" fn ibv_rereg_mr(
     mr: *mut ibv_mr,
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn ibv_rereg_mr(
         return IBV_REREG_MR_ERR_INPUT;
     }
     let own = &mut *mr.cast::<Mr>();
-    let change = || {
+    let wanted = || {
         let old = own.region;
         let new_pd = if has(IBV_REREG_MR_CHANGE_PD) { pd } else { own.public.pd };
         let id = pd_own(new_pd).id;
@@ -178,35 +178,28 @@ pub unsafe extern "C" fn ibv_rereg_mr(
         };
         Ok((new_pd, region))
     };
-    let (new_pd, region) = match change() {
+    let (new_pd, region) = match wanted() {
         Ok(new) => new,
         Err(error) => {
             code(Err(error));
             return IBV_REREG_MR_ERR_INPUT;
         }
     };
-    let device = &Context::of(own.public.context).device;
-    let begin = || {
+    let keys = MrKeys { lkey: own.public.lkey, rkey: own.public.rkey };
+    let change = || {
         pd_own(new_pd).usage.acquire("PD")?;
-        device.reg_mr(&region).inspect_err(|_| pd_own(new_pd).usage.release())
+        let device = &Context::of(own.public.context).device;
+        device.rereg_mr(keys, &region).inspect_err(|_| pd_own(new_pd).usage.release())
     };
-    let keys = match begin() {
-        Ok(keys) => keys,
-        Err(error) => {
-            code(Err(error));
-            return IBV_REREG_MR_ERR_INPUT;
-        }
-    };
-    if let Err(error) = device.dereg_mr(MrKeys { lkey: own.public.lkey, rkey: own.public.rkey }) {
+    if let Err(error) = change() {
         code(Err(error));
-        return IBV_REREG_MR_ERR_CMD;
+        return IBV_REREG_MR_ERR_INPUT;
     }
     pd_own(own.public.pd).usage.release();
     own.region = region;
     own.public.pd = new_pd;
     own.public.addr = region.addr as *mut c_void;
     own.public.length = region.length_bytes as usize;
-    (own.public.handle, own.public.lkey, own.public.rkey) = (keys.lkey, keys.lkey, keys.rkey);
     0
 }
 

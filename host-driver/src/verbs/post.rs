@@ -45,13 +45,18 @@ pub fn check_state(own: &QpOwn) -> Result<(), PostError> {
     }
 }
 
-/// Checks a request against the QP and posts it.
+/// Checks a request against the QP.
 #[inline]
-pub fn submit(own: &QpOwn, op: SendOp, wr_id: u64, flags: u32, payload: Payload<'_>) -> Result<(), PostError> {
+pub fn check(own: &QpOwn, op: SendOp, flags: u32, payload: &Payload<'_>) -> Result<(), PostError> {
     if flags & !(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE) != 0 {
         return Err(PostError::BadOperation);
     }
-    check_length(op, &payload, &own.sizes)?;
+    check_length(op, payload, &own.sizes)
+}
+
+/// Posts a checked request.
+#[inline]
+pub fn submit(own: &QpOwn, op: SendOp, wr_id: u64, flags: u32, payload: Payload<'_>) -> Result<(), PostError> {
     own.device.post_send(&SendRequest {
         wr_id,
         op,
@@ -66,7 +71,9 @@ unsafe fn send_one(own: &QpOwn, wr: &ibv_send_wr) -> Result<(), PostError> {
     let op = op_of(wr)?;
     let list = sges(wr.sg_list, wr.num_sge)?;
     if wr.send_flags & IBV_SEND_INLINE == 0 {
-        return submit(own, op, wr.wr_id, wr.send_flags, Payload::Sges(list));
+        let payload = Payload::Sges(list);
+        check(own, op, wr.send_flags, &payload)?;
+        return submit(own, op, wr.wr_id, wr.send_flags, payload);
     }
     let mut buffer = [0u8; Limits::INLINE_BYTES_MAX];
     let mut used = 0;
@@ -76,7 +83,9 @@ unsafe fn send_one(own: &QpOwn, wr: &ibv_send_wr) -> Result<(), PostError> {
         std::ptr::copy_nonoverlapping(sge.addr as *const u8, part.as_mut_ptr(), part.len());
         used = end;
     }
-    submit(own, op, wr.wr_id, wr.send_flags, Payload::Inline(&buffer[..used]))
+    let payload = Payload::Inline(&buffer[..used]);
+    check(own, op, wr.send_flags, &payload)?;
+    submit(own, op, wr.wr_id, wr.send_flags, payload)
 }
 
 pub unsafe extern "C" fn post_send(qp: *mut ibv_qp, mut wr: *mut ibv_send_wr, bad_wr: *mut *mut ibv_send_wr) -> c_int {

@@ -2,11 +2,10 @@
 //!
 //! In: calls through `ibv_qp_ex` by one thread between start and complete. Out: all requests of the batch are posted, or none.
 //! The buffers keep their size from batch to batch, so that a steady program allocates nothing here.
-use super::post::{check_state, submit};
+use super::post::{check, check_state, submit};
 use super::qp::qp_own;
 use crate::abi::*;
 use crate::device::{Limits, Payload, PostError, Remote, SendOp, Sge};
-use crate::rules::check_length;
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
@@ -123,12 +122,9 @@ unsafe extern "C" fn wr_complete(qp: *mut ibv_qp_ex) -> c_int {
             return Err(PostError::Full);
         }
         for built in &builder.requests {
-            check_length(built.op, &builder.payload(built), &own.sizes)?;
+            check(own, built.op, built.flags, &builder.payload(built))?;
         }
-        let posted = builder
-            .requests
-            .iter()
-            .try_for_each(|b| submit(own, b.op, b.wr_id, b.flags & !IBV_SEND_INLINE, builder.payload(b)));
+        let posted = builder.requests.iter().try_for_each(|b| submit(own, b.op, b.wr_id, b.flags, builder.payload(b)));
         own.device.ring_send();
         posted
     };

@@ -47,6 +47,13 @@ fn device_attr(limits: &Limits) -> ibv_device_attr {
     a
 }
 
+/// Copies a structure as far as the program's goes, and clears what the program's has besides.
+unsafe fn put<T>(to: *mut u8, ours: &T, size_bytes: usize) {
+    let common = size_bytes.min(size_of::<T>());
+    to.copy_from_nonoverlapping(std::ptr::from_ref(ours).cast(), common);
+    to.add(common).write_bytes(0, size_bytes - common);
+}
+
 #[no_mangle]
 pub unsafe extern "C" fn ibv_query_device(context: *mut ibv_context, attr: *mut ibv_device_attr) -> c_int {
     attr.write(device_attr(Context::of(context).device.limits()));
@@ -62,9 +69,12 @@ pub unsafe extern "C" fn query_device_ex(
     if size_bytes < size_of::<ibv_device_attr>() {
         return libc::EINVAL;
     }
-    attr.cast::<u8>().write_bytes(0, size_bytes);
-    // `phys_port_cnt_ex` and all other capabilities behind stay zero: nothing of it is there.
-    ibv_query_device(context, &raw mut (*attr).orig_attr)
+    // SAFETY of zeroed: integers only.
+    let mut ours: ibv_device_attr_ex = zeroed();
+    ours.orig_attr = device_attr(Context::of(context).device.limits());
+    ours.phys_port_cnt_ex = u32::from(ours.orig_attr.phys_port_cnt);
+    put(attr.cast(), &ours, size_bytes);
+    0
 }
 
 /// Lane width (as 1, 2, 4, 8: x1, x4, x8, x12) and speed of a lane that give at most this rate.
@@ -101,16 +111,8 @@ fn port_attr(status: &PortStatus) -> ibv_port_attr {
 }
 
 pub unsafe extern "C" fn query_port(context: *mut ibv_context, port: u8, attr: *mut ibv_port_attr, size_bytes: usize) -> c_int {
-    let status = match Context::of(context).device.query_port(port) {
-        Ok(status) => status,
-        Err(error) => return code(Err(error)),
-    };
-    let ours = port_attr(&status);
-    let common = size_bytes.min(size_of::<ibv_port_attr>());
-    let to = attr.cast::<u8>();
-    to.copy_from_nonoverlapping((&raw const ours).cast(), common);
-    to.add(common).write_bytes(0, size_bytes - common);
-    0
+    let found = Context::of(context).device.query_port(port);
+    code(found.map(|status| put(attr.cast(), &port_attr(&status), size_bytes)))
 }
 
 /// For programs built before the structure grew: they have room up to `flags` only.
@@ -132,14 +134,6 @@ fn entry_of(gid: &GidEntry) -> ibv_gid_entry {
 unsafe fn gid_of(context: *mut ibv_context, port: u32, index: u32) -> Result<GidEntry, DeviceError> {
     let port = u8::try_from(port).map_err(|_| DeviceError::invalid("port", port.to_string()))?;
     Context::of(context).device.query_gid(port, index)
-}
-
-/// Copies an entry as far as the program's structure goes.
-unsafe fn put_entry(to: *mut u8, gid: &GidEntry, entry_size: usize) {
-    let ours = entry_of(gid);
-    let common = entry_size.min(size_of::<ibv_gid_entry>());
-    to.copy_from_nonoverlapping((&raw const ours).cast(), common);
-    to.add(common).write_bytes(0, entry_size - common);
 }
 
 #[no_mangle]
@@ -167,7 +161,7 @@ pub unsafe extern "C" fn _ibv_query_gid_ex(
     if flags != 0 {
         return code(Err(DeviceError::invalid("GID query flags", format!("{flags:#x}"))));
     }
-    code(gid_of(context, port, index).map(|gid| put_entry(entry.cast(), &gid, entry_size)))
+    code(gid_of(context, port, index).map(|gid| put(entry.cast(), &entry_of(&gid), entry_size)))
 }
 
 /// Entries of all ports; the number of them, or a negative error number.
@@ -190,7 +184,7 @@ pub unsafe extern "C" fn _ibv_query_gid_table(
             if count == max_entries {
                 return -(code(Err(DeviceError::invalid("GID table", "more entries than room".to_owned()))) as isize);
             }
-            put_entry(entries.cast::<u8>().add(count * entry_size), &gid, entry_size);
+            put(entries.cast::<u8>().add(count * entry_size), &entry_of(&gid), entry_size);
             count += 1;
         }
     }
