@@ -199,7 +199,10 @@ unsafe fn check_port(context: *mut ibv_context, port: u8) -> Result<(), DeviceEr
 #[no_mangle]
 pub unsafe extern "C" fn ibv_query_pkey(context: *mut ibv_context, port: u8, index: c_int, pkey: *mut u16) -> c_int {
     let found = check_port(context, port).and_then(|()| match index {
-        0 => Ok(pkey.write(PKEY.to_be())),
+        0 => {
+            pkey.write(PKEY.to_be());
+            Ok(())
+        }
         _ => Err(DeviceError::invalid("pkey index", "there is one pkey, index 0")),
     });
     minus_one(found)
