@@ -1,12 +1,8 @@
 //! Blocks of the transmit core: rust-hdl simulation = Verilog, and small references.
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig, FifoDepths};
-use mrnic_nic::tx::acked_words::AckedWords;
-use mrnic_nic::tx::congestion::Congestion;
 use mrnic_nic::tx::core::TxCore;
 use mrnic_nic::tx::ring_mask::RingMask;
-use mrnic_nic::tx::sack_scoreboard::SackScoreboard;
-use mrnic_nic::tx::timers::Timers;
 use rust_hdl_core::prelude::*;
 
 fn small() -> BuildConfig {
@@ -55,106 +51,6 @@ fn ring_mask_is_right() {
             }
         }
     }
-}
-
-#[test]
-fn scoreboard_equals_verilog() {
-    difftest!(SackScoreboard::new(&small()), clock: clock, inputs: {
-        reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, sav0, sav1, sav2, sav3, find_start,
-        find_lost_words, move_start, move_to_old, peek_start, peek_ppsn, clear, clear_address
-    })
-    .top("sack_scoreboard")
-    .cycles(1200)
-    .seed(2)
-    .limit("row", 0..=15)
-    .limit("clear_address", 0..=31)
-    .limit("advance", 0..=256)
-    .limit("gap_from", 0..=256)
-    .limit("gap_below", 0..=256)
-    .stimulus(|random, cycle, inputs| {
-        // rows are cleared first; then one operation in eight clocks, rarely a clear
-        if cycle < 40 {
-            inputs.set("clear", 1u32);
-            inputs.set("clear_address", (cycle % 32) as u32);
-        } else {
-            inputs.set("clear", u32::from(random.chance(0.002)));
-        }
-        let slot = cycle % 8;
-        if slot != 0 {
-            for held in [
-                "row",
-                "cum",
-                "step_op",
-                "advance",
-                "gap_from",
-                "gap_below",
-                "turn",
-                "sav0",
-                "sav1",
-                "sav2",
-                "sav3",
-                "find_lost_words",
-            ] {
-                inputs.hold(held);
-            }
-            for pulse in ["step_start", "find_start", "peek_start"] {
-                inputs.set(pulse, 0u32);
-            }
-        }
-    })
-    .run();
-}
-
-#[test]
-fn congestion_equals_verilog() {
-    difftest!(Congestion::new(), clock: clock, inputs: {
-        fault, now, ts_valid, ts_echo, service, ce, dup, srtt8, var4, rtt_valid, window, credit, last_cut, ce_seen, dup_seen,
-        reo_tol, reo_base, l1_since_dup, acked, found_l1
-    })
-    .top("congestion")
-    .no_reset()
-    .cycles(8000)
-    .seed(3)
-    .limit("window", 1..=256)
-    .limit("reo_tol", 0..=64)
-    .limit("acked", 0..=256)
-    .run();
-}
-
-#[test]
-fn acked_words_equals_verilog() {
-    difftest!(AckedWords::new(), clock: clock, inputs: {
-        reset, put_valid, put_second, put_even, put_odd, put_conn, put_path, put_cum, acked_ready
-    })
-    .top("acked_words")
-    .cycles(4000)
-    .seed(4)
-    .sink("acked_ready")
-    .stimulus(|_, cycle, inputs| {
-        let slot = cycle % 10;
-        inputs.set("put_valid", u32::from(slot < 2));
-        inputs.set("put_second", u32::from(slot == 1));
-        if slot != 0 {
-            for held in ["put_conn", "put_path", "put_cum"] {
-                inputs.hold(held);
-            }
-        }
-    })
-    .run();
-}
-
-#[test]
-fn timers_equal_verilog() {
-    difftest!(Timers::new(&small()), clock: clock, inputs: {
-        reset, now, set_valid, set_row, set_active, set_deadline, offer_ready
-    })
-    .top("timers")
-    .cycles(5000)
-    .seed(5)
-    .reset_chance(0.0005)
-    .limit("set_row", 0..=15)
-    .sink("offer_ready")
-    .run();
 }
 
 /// The whole core: connections are opened, messages and acknowledgments come, some of them sensible.
