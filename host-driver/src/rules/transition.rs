@@ -140,7 +140,6 @@ pub fn check_values(c: &QpChange, limits: &Limits, port_mtu: crate::device::Mtu,
         if u32::from(path.source_gid_index) >= gids {
             return Err(DeviceError::invalid("GID index", format!("the port has {gids} GIDs")));
         }
-        bits("flow label", Some(path.flow_label), 20)?;
     }
     Ok(())
 }

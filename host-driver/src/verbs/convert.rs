@@ -53,7 +53,8 @@ pub fn path_of(ah: &ibv_ah_attr) -> Result<PathAttributes, DeviceError> {
         // SAFETY: both members of the union are plain bytes.
         gid: unsafe { ah.grh.dgid.raw },
         source_gid_index: ah.grh.sgid_index,
-        flow_label: ah.grh.flow_label,
+        // UCX asks for "any" with all ones; the field of the header has 20 bits.
+        flow_label: ah.grh.flow_label & 0xf_ffff,
         hop_limit: ah.grh.hop_limit,
         traffic_class: ah.grh.traffic_class,
         service_level: ah.sl,
@@ -128,6 +129,17 @@ mod tests {
             assert_eq!(state_of(number).map(state_number), Ok(number));
         }
         assert!(state_of(IBV_QPS_SQE).is_err() && state_of(-1).is_err() && state_of(7).is_err());
+    }
+
+    /// UCX sets all 32 bits of the flow label.
+    #[test]
+    fn a_flow_label_is_cut_to_its_field() {
+        // SAFETY: integers only.
+        let mut ah: ibv_ah_attr = unsafe { std::mem::zeroed() };
+        assert!(path_of(&ah).is_err(), "a path that is not global");
+        ah.is_global = 1;
+        ah.grh.flow_label = u32::MAX;
+        assert_eq!(path_of(&ah).map(|p| p.flow_label), Ok(0xf_ffff));
     }
 
     #[test]
