@@ -6,8 +6,8 @@ mod rig;
 
 use mrnic_model::config::Rights;
 use mrnic_regs::code::{
-    STATUS_LOC_LEN_ERR, STATUS_LOC_PROT_ERR, STATUS_LOC_QP_OP_ERR, STATUS_REM_ACCESS_ERR, STATUS_RETRY_EXC_ERR,
-    STATUS_WR_FLUSH_ERR,
+    STATUS_LOC_LEN_ERR, STATUS_LOC_PROT_ERR, STATUS_LOC_QP_OP_ERR, STATUS_REM_ACCESS_ERR, STATUS_REM_INV_REQ_ERR,
+    STATUS_RETRY_EXC_ERR, STATUS_WR_FLUSH_ERR,
 };
 use mrnic_sim::software::{pattern, Write};
 use mrnic_wire::icrc::icrc;
@@ -330,7 +330,14 @@ impl Attacked {
                 ppsn = next;
                 let flags =
                     AckFlags { nak: r.random_bool(0.2), ts_valid: r.random(), probe_reply: r.random(), rnr: r.random() };
-                let mak = Mak { qp: qp.into(), code: MakCode::Access, msn };
+                // of its own QPs, the QP with real traffic, QPs that there are not; packets sent, or not
+                let named = [u32::from(qp), self.good_qp.into(), 0xFFFF, u32::from(qp) | 1 << r.random_range(16..24)];
+                let mak = if r.random_bool(0.3) {
+                    let ppsn = next.wrapping_add(r.random_range(0..5)).get().wrapping_sub(3);
+                    Mak { qp: ppsn & 0xFF_FFFF, code: MakCode::BadQp, msn }
+                } else {
+                    Mak { qp: named[r.random_range(0..4)], code: MakCode::Access, msn }
+                };
                 Body::Ack(Ack {
                     rate: 0xFF_FFFF,
                     vector: SackVector::default(),
@@ -377,14 +384,10 @@ impl Attacked {
         headers.iter().flat_map(|(name, at)| layout.header(name).into_iter().flat_map(|h| h.fields).map(|f| (*at, f))).collect()
     }
 
-    /// Lets it in unless it speaks for the connection with real traffic, or is a refusal of a QP that is not of its
-    /// connection: known difference, the model ignores such a refusal (section 6, nak) and the engine takes the low 16 bits
-    /// of MAK.qp without a look at the QP's connection.
+    /// Lets it in unless it speaks for the connection with real traffic.
     fn inject(&mut self, frame: Vec<u8>) {
         if let Ok(p) = mrnic_wire::parse_packet(&frame) {
-            let foreign =
-                |a: &Ack| a.flags.nak && a.mak.code != MakCode::BadQp && !self.qps.iter().any(|q| u32::from(*q) == a.mak.qp);
-            if p.packet.mph.conn == 0 || matches!(&p.packet.body, Body::Ack(a) if foreign(a)) {
+            if p.packet.mph.conn == 0 {
                 return;
             }
         }
@@ -404,6 +407,69 @@ impl Attacked {
         self.rig.assert_untouched(1, &self.victim);
         b
     }
+}
+
+/// The acknowledgment of nothing new that refuses, made for path `home` of connection `conn` of node 0.
+fn refusal(rig: &Rig, conn: u16, home: u8, mak: Mak) -> Vec<u8> {
+    let cum = rig.nodes[0].model().tx_path(conn, home).expect("a path").cum;
+    let flags = AckFlags { nak: true, ..AckFlags::default() };
+    let body = Body::Ack(Ack { rate: 0xFF_FFFF, flags, mak, ..Ack::default() });
+    let mph = PathHeader { rtx: false, moved: false, home, tx_ts: 0, conn, via: home };
+    let packet = Packet { ppsn: cum, mph, ..Packet::new(body) };
+    let mut frame = vec![0; 9000];
+    let n = emit_packet(&mut frame, &rig::address(1, false), 0xC123, &packet, &[]).expect("a packet");
+    frame.truncate(n);
+    frame
+}
+
+/// Section 6, nak: a peer refuses for queue pairs of its own connection, and for packets of it that are outstanding, only.
+#[test]
+fn forged_refusals() {
+    let mut rig = Rig::new();
+    rig.open(0, &|_| {});
+    rig.open(1, &|_| {});
+    let (victim, own, doomed) = (rig.pair(0), rig.pair(1), rig.pair(1));
+    let msn = rig.nodes[0].model().send_queue(victim.into()).expect("a queue pair").head;
+    // the oldest message of each is under way and stays so
+    rig.cut = true;
+    let copied = [good(&mut rig, victim), good(&mut rig, own)];
+    rig.poll();
+    rig.cycles(1000);
+    let (from, to) = (rig.filled(0, LEN, 3), rig.region(1, LEN, 11, writable(), 1));
+    rig.post_write(0, doomed, Write { expect: STATUS_REM_INV_REQ_ERR, ..write(&from, &to, LEN as u32) });
+    rig.poll();
+    rig.cycles(1000);
+    let path = |rig: &Rig, home: u8| {
+        let p = rig.nodes[0].model().tx_path(1, home).expect("a path");
+        (p.cum.get(), p.next.get())
+    };
+    let [(own_ppsn, own_next), (doomed_ppsn, doomed_next)] = [0, 1].map(|home| path(&rig, home));
+    assert_eq!((own_next, doomed_next), (own_ppsn + 1, doomed_ppsn + 1), "each has one packet outstanding");
+    let (victim, own) = (u32::from(victim), u32::from(own));
+    for qp in [victim, victim | 1 << 16, own | 1 << 16, own | 1 << 23, 0xFFFF, 0xFF_FFFF, own + rig::build().qps as u32] {
+        for code in [MakCode::BadKey, MakCode::Access, MakCode::QpError, MakCode::MsgLength] {
+            let frame = refusal(&rig, 1, 0, Mak { qp, code, msn });
+            rig.inject(0, frame);
+        }
+    }
+    // code 4 names a packet of that path
+    for ppsn in [own_ppsn.wrapping_sub(1), own_next, own_next + 1, own_ppsn + 256, own_ppsn ^ 0x80_0000] {
+        let frame = refusal(&rig, 1, 0, Mak { qp: ppsn & 0xFF_FFFF, code: MakCode::BadQp, msn });
+        rig.inject(0, frame);
+    }
+    rig.cycles(2000);
+    assert_eq!(rig.counters(0).get("QP_ERROR"), 0, "forged refusals move nothing");
+    let frame = refusal(&rig, 1, 1, Mak { qp: doomed_ppsn, code: MakCode::BadQp, msn });
+    rig.inject(0, frame);
+    rig.cycles(2000);
+    assert_eq!(rig.counters(0).get("QP_ERROR"), 1, "a true one does");
+    rig.cut = false;
+    rig.run();
+    rig.finish();
+    for (local, remote) in &copied {
+        rig.assert_copied((0, local), (1, remote), LEN);
+    }
+    rig.assert_untouched(1, &to);
 }
 
 /// Every prefix of a frame, as it is and with a fresh ICRC.

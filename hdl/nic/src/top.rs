@@ -380,6 +380,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.ret_bytes.next = self.tx.ret_bytes.val();
         self.completion.nak_valid.next = self.tx.nak_valid.val();
         self.tx.nak_ready.next = self.completion.nak_ready.val();
+        self.completion.nak_conn.next = self.tx.nak_conn.val();
         self.completion.nak_qp.next = self.tx.nak_qp.val();
         self.completion.nak_code.next = self.tx.nak_code.val();
         self.completion.nak_msn.next = self.tx.nak_msn.val();

@@ -13,7 +13,7 @@ fn simulation_equals_verilog() {
     difftest!(Completion::<64>::new(&build("ecp5").unwrap()), clock: clock, inputs: {
         reset, fault, cmsg_valid, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id, cmsg_signaled, cmsg_opcode,
         cmsg_status, ret_valid, ret_qp, ret_msn, ret_bytes, nak_valid, nak_qp, nak_code, nak_msn, cerr_valid, cerr_conn, rxerr_valid,
-        rxerr_qp, quiet, cfg_valid, cfg_table, cfg_index, cfg_data, rel_qp_ready, qperr_tx_addr, qperr_rx_addr, qperr_host_addr,
+        rxerr_qp, nak_conn, quiet, cfg_valid, cfg_table, cfg_index, cfg_data, rel_qp_ready, qperr_tx_addr, qperr_rx_addr, qperr_host_addr,
         cw_desc_ready, cw_ready
     })
     .top("completion")
@@ -25,6 +25,7 @@ fn simulation_equals_verilog() {
     .limit("cmsg_msn", 0..=7)
     .limit("ret_qp", 0..=3)
     .limit("ret_msn", 0..=7)
+    .limit("nak_conn", 0..=1)
     .limit("nak_qp", 0..=7)
     .limit("nak_msn", 0..=7)
     .limit("cerr_conn", 0..=3)
@@ -36,7 +37,7 @@ fn simulation_equals_verilog() {
     .limit("qperr_host_addr", 0..=7)
     .source("cmsg_valid", "cmsg_ready", &["cmsg_qp", "cmsg_msn", "cmsg_npkts", "cmsg_length", "cmsg_wqe_index", "cmsg_wr_id", "cmsg_signaled", "cmsg_opcode", "cmsg_status"])
     .source("ret_valid", "ret_ready", &["ret_qp", "ret_msn", "ret_bytes"])
-    .source("nak_valid", "nak_ready", &["nak_qp", "nak_code", "nak_msn"])
+    .source("nak_valid", "nak_ready", &["nak_conn", "nak_qp", "nak_code", "nak_msn"])
     .source("cerr_valid", "cerr_ready", &["cerr_conn"])
     .source("rxerr_valid", "rxerr_ready", &["rxerr_qp"])
     .sink("rel_qp_ready")
@@ -172,7 +173,8 @@ fn cq_base(qp: u32) -> u64 {
 enum Event {
     Message(u32, Msg),
     Retired(u32, u32),
-    Nak(u32, u8, u32),
+    /// Connection, QP, code, MSN.
+    Nak(u32, u32, u8, u32),
     ConnError(u32),
     Refused(u32),
 }
@@ -284,7 +286,9 @@ impl World {
                 ],
             ),
             Event::Retired(qp, msn) => (1, vec![("qp", (*qp).into()), ("msn", (*msn).into()), ("bytes", 64)]),
-            Event::Nak(qp, code, msn) => (2, vec![("qp", (*qp).into()), ("code", (*code).into()), ("msn", (*msn).into())]),
+            Event::Nak(conn, qp, code, msn) => {
+                (2, vec![("conn", (*conn).into()), ("qp", (*qp).into()), ("code", (*code).into()), ("msn", (*msn).into())])
+            }
             Event::ConnError(conn) => (3, vec![("conn", (*conn).into())]),
             Event::Refused(qp) => (4, vec![("qp", (*qp).into())]),
         };
@@ -331,7 +335,9 @@ impl World {
                 self.streams[qp as usize].retire(msn);
                 touched.push(qp);
             }
-            Event::Nak(qp, code, msn) => {
+            // section 6: a peer refuses for queue pairs of its connection only
+            Event::Nak(conn, qp, ..) if qp >= self.streams.len() as u32 || conn != qp % 4 => {}
+            Event::Nak(_, qp, code, msn) => {
                 self.streams[qp as usize].fail(Fail::Message(msn), status_of_nak(code), code);
                 touched.push(qp);
             }
@@ -430,7 +436,7 @@ impl World {
 fn random_run<const W: usize>(name: &str, seed: u64) {
     let mut w = World::new::<W>(build(name).unwrap(), seed);
     let qps = w.streams.len() as u32;
-    let mut errors = 0;
+    let (mut errors, mut forged) = (0, 0);
     for generation in 0..6 {
         w.slow = [0.0, 0.3, 0.7][generation % 3];
         for _ in 0..1500 {
@@ -457,7 +463,12 @@ fn random_run<const W: usize>(name: &str, seed: u64) {
                 // not a nak of a message whose packets are all retired: that cannot be
                 let done = w.streams[qp as usize].messages.iter().any(|m| m.msn == msn && m.remaining == 0);
                 let waits = matches!(&w.waiting[1], Some(Event::Retired(q, m)) if *q == qp && *m == msn);
-                errors += usize::from(!done && !waits && w.offer(Event::Nak(qp, code, msn)));
+                errors += usize::from(!done && !waits && w.offer(Event::Nak(qp % 4, qp, code, msn)));
+            }
+            if w.rng.random_bool(0.01) {
+                let msn = w.streams[qp as usize].tail.wrapping_sub(w.rng.random_range(0..8)) & 0xff_ffff;
+                let foreign = (qp + w.rng.random_range(1..4)) % 4;
+                forged += usize::from(w.offer(Event::Nak(foreign, qp, 2, msn)));
             }
             if w.rng.random_bool(0.001) {
                 errors += usize::from(w.offer(Event::ConnError(qp % 4)));
@@ -482,7 +493,7 @@ fn random_run<const W: usize>(name: &str, seed: u64) {
         let msn = w.rng.random_range(0..1 << 24);
         w.open(msn);
     }
-    assert!(w.completed > 300 && errors > 15, "{} messages, {errors} errors", w.completed);
+    assert!(w.completed > 300 && errors > 15 && forged > 15, "{} messages, {errors} errors, {forged} forged", w.completed);
 }
 
 #[test]
@@ -514,7 +525,7 @@ fn w3_a_nak_in_the_middle() {
     w.settle();
     w.offer(Event::Retired(0, 0xff_fff1));
     w.settle();
-    w.offer(Event::Nak(0, 3, 0xff_fff3));
+    w.offer(Event::Nak(0, 0, 3, 0xff_fff3));
     let mut statuses = vec![];
     for _ in 0..200 {
         if w.bench.high("commit_cqe_valid") {
@@ -524,6 +535,29 @@ fn w3_a_nak_in_the_middle() {
         w.step();
     }
     assert_eq!(statuses, [(0xff_fff0, 5, 0), (0xff_fff1, 0, 0), (0xff_fff2, 5, 0), (0xff_fff3, 10, 3), (0xff_fff4, 5, 0)]);
+}
+
+/// Section 6, nak: one that names a queue pair of another connection, or none that there is, is no event at all.
+#[test]
+fn a_forged_nak_is_ignored() {
+    let mut w = World::new::<128>(build("sim").unwrap(), 8);
+    for qp in 0..4 {
+        w.message(qp, 1, 0, true);
+        w.settle();
+    }
+    let qps = w.streams.len() as u32;
+    for (conn, qp) in [(1, 0), (0, 1), (7, 2), (0xffff, 3), (0, qps), (0, 0xfffc), (3, qps + 3)] {
+        w.offer(Event::Nak(conn, qp, 2, 0xff_fff0));
+        for _ in 0..40 {
+            assert!(!w.bench.high("commit_err_valid"), "an event of queue pair {qp} for connection {conn}");
+            w.step();
+        }
+    }
+    w.settle();
+    assert!(w.streams.iter().all(|s| s.error.is_none()) && w.completed == 0);
+    w.offer(Event::Nak(2, 2, 2, 0xff_fff0));
+    w.settle();
+    assert!(w.streams[2].error.is_some() && w.completed == 1, "the same from its own connection counts");
 }
 
 /// 64-byte messages: at most 8 clocks each.

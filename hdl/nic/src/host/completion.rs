@@ -112,6 +112,8 @@ pub struct Completion<const W: usize> {
     pub ret_bytes: Signal<In, Bits<13>>,
     pub nak_valid: Signal<In, Bit>,
     pub nak_ready: Signal<Out, Bit>,
+    /// The connection whose peer refused: a nak of a QP of another one is ignored.
+    pub nak_conn: Signal<In, Bits<16>>,
     pub nak_qp: Signal<In, Bits<16>>,
     pub nak_code: Signal<In, Bits<8>>,
     pub nak_msn: Signal<In, Bits<24>>,
@@ -223,6 +225,8 @@ pub struct Completion<const W: usize> {
     beat_at: Signal<Local, Bits<10>>,
     slot: Signal<Local, Bits<24>>,
     finish: Signal<Local, Bit>,
+    /// The error may move the queue pair: it is its own connection's, or no nak.
+    of_conn: Signal<Local, Bit>,
 }
 
 impl<const W: usize> Completion<W> {
@@ -247,7 +251,7 @@ impl<const W: usize> Completion<W> {
             message_log2: Constant::new(u64::from(config.msgs_per_stream.ilog2()).to_bits()),
             one16: Constant::new(1u64.to_bits());
             clock, reset, fault, cmsg_valid, cmsg_ready, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id,
-            cmsg_signaled, cmsg_opcode, cmsg_status, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, nak_valid, nak_ready, nak_qp,
+            cmsg_signaled, cmsg_opcode, cmsg_status, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, nak_valid, nak_ready, nak_conn, nak_qp,
             nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, rxerr_valid, rxerr_ready, rxerr_qp, quiet, cfg_valid, cfg_table,
             cfg_index, cfg_data, cfg_busy, rel_qp_valid, rel_qp_ready, rel_qp, qperr_tx_addr, qperr_tx_data, qperr_rx_addr,
             qperr_rx_data, qperr_host_addr, qperr_host_data, cw_desc_valid, cw_desc_ready, cw_desc_addr, cw_desc_len, cw_valid,
@@ -256,7 +260,7 @@ impl<const W: usize> Completion<W> {
             commit_err_conn, commit_err_code, commit_err_msn, error_write, error_index, error_value, cfg_held, held_index,
             held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
             cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
-            outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, beat, desc_sent, data_sent, beat_at, slot, finish,
+            outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, beat, desc_sent, data_sent, beat_at, slot, finish, of_conn,
         })
     }
 }
@@ -393,6 +397,7 @@ impl<const W: usize> Logic for Completion<W> {
         self.cqes.data_in.next = self.cqe.val();
         self.releases.data_in.next = self.qp.q.val();
         self.finish.next = false;
+        self.of_conn.next = false;
         self.commit_err_kind.next = self.kind.q.val();
         self.commit_err_qp.next = self.qp.q.val();
         self.commit_err_conn.next = self.scan_conn.q.val();
@@ -459,6 +464,7 @@ impl<const W: usize> Logic for Completion<W> {
                         | (self.ret_msn.val() & self.message_mask.val());
                     self.step.d.next = Step::Retired;
                 } else if self.nak_valid.val() & self.nak_ready.val() {
+                    self.scan_conn.d.next = self.nak_conn.val();
                     self.qp.d.next = self.nak_qp.val();
                     self.msn.d.next = self.nak_msn.val();
                     self.kind.d.next = 1.into();
@@ -548,11 +554,17 @@ impl<const W: usize> Logic for Completion<W> {
             }
             Step::Failure => {
                 comment!("W3: the first error counts; a nak of a message that is gone does not");
-                self.commit_err_valid.next = true;
+                comment!("section 6: a peer may refuse for queue pairs of its connection only");
+                self.of_conn.next = (self.kind.q.val() != 1)
+                    | ((bit_cast::<24, 16>(self.qp.q.val()) <= self.last_qp.val())
+                        & self.fixed.read_data.val().valid
+                        & (self.fixed.read_data.val().conn == self.scan_conn.q.val()));
+                self.commit_err_valid.next = self.of_conn.val();
                 self.stream.d.next = self.now_at.val();
                 self.cq.d.next = self.fixed.read_data.val();
                 self.step.d.next = Step::Idle;
                 if self.fixed.read_data.val().valid
+                    & self.of_conn.val()
                     & !self.now_at.val().failed
                     & ((self.kind.q.val() != 1) | self.outstanding.val())
                 {

@@ -56,7 +56,8 @@ pub struct Bench {
     given: VecDeque<AckFrame>,
     ack_due: Vec<(u64, AckFrame)>,
     waiting: VecDeque<(usize, Message)>,
-    expected_naks: VecDeque<(u64, u64, u64)>,
+    /// Connection, QP, code, MSN.
+    expected_naks: VecDeque<(u64, u64, u64, u64)>,
     qp_error: Vec<bool>,
     qp_msn: Vec<u64>,
     rto_min: u32,
@@ -329,7 +330,7 @@ impl Bench {
             self.take_desc();
         }
         if self.get("nak_valid") & self.get("nak_ready") == 1 {
-            let got = (self.get("nak_qp"), self.get("nak_code"), self.get("nak_msn"));
+            let got = (self.get("nak_conn"), self.get("nak_qp"), self.get("nak_code"), self.get("nak_msn"));
             assert_eq!(Some(got), self.expected_naks.pop_front(), "nak");
             self.tally.naks += 1;
         }
@@ -468,7 +469,13 @@ impl Bench {
                 msn: Msn::new(5),
             },
             false => {
-                Mak { qp: self.rng.random_range(0..16), code: MakCode::Bounds, msn: Msn::new(self.rng.random_range(0..100)) }
+                // at times of a QP with a number that no QP has
+                let above = if self.rng.random_bool(0.2) { 1 << self.rng.random_range(16..24) } else { 0 };
+                Mak {
+                    qp: above | self.rng.random_range(0..16),
+                    code: MakCode::Bounds,
+                    msn: Msn::new(self.rng.random_range(0..100)),
+                }
             }
         };
         let flags = AckFlags { nak, probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
@@ -566,11 +573,14 @@ impl Bench {
         if !frame.ack.flags.nak {
             return;
         }
+        let of_conn = frame.conn as u64;
         if mak.code != MakCode::BadQp {
-            self.expected_naks.push_back((mak.qp.into(), code_number(mak.code), mak.msn.get().into()));
+            if mak.qp < 1 << 16 {
+                self.expected_naks.push_back((of_conn, mak.qp.into(), code_number(mak.code), mak.msn.get().into()));
+            }
         } else if conn.paths[frame.home].is_unacked(Ppsn::new(mak.qp)) {
             let entry = conn.entries[&(frame.home, mak.qp)];
-            self.expected_naks.push_back((entry.qp, 4, entry.msn));
+            self.expected_naks.push_back((of_conn, entry.qp, 4, entry.msn));
         }
     }
 

@@ -35,6 +35,7 @@ impl Logic for Sequencer {
             alloc_ppsn,
             alloc_entry,
             nak_held,
+            nak_conn_reg,
             nak_qp_reg,
             nak_code_reg,
             nak_msn_reg,
@@ -337,8 +338,10 @@ impl Logic for Sequencer {
                     if self.unpack.out.val().mak_code == 4 {
                         self.unpack.take.next = false;
                         self.step.d.next = Step::NakPeek;
-                    } else {
+                    } else if !self.unpack.out.val().mak_qp.get_bits::<8>(16).any() {
+                        // no QP has a number of more than 16 bits; completion looks at the others
                         self.nak_held.d.next = true;
+                        self.nak_conn_reg.d.next = self.conn.q.val();
                         self.nak_qp_reg.d.next = self.unpack.out.val().mak_qp.get_bits::<16>(0);
                         self.nak_code_reg.d.next = self.unpack.out.val().mak_code;
                         self.nak_msn_reg.d.next = self.unpack.out.val().mak_msn;
@@ -372,6 +375,7 @@ impl Logic for Sequencer {
             Step::NakWait => {
                 if self.queue_rsp_valid.val() {
                     self.nak_held.d.next = true;
+                    self.nak_conn_reg.d.next = self.conn.q.val();
                     self.nak_qp_reg.d.next = self.queue_rsp.val().qp;
                     self.nak_code_reg.d.next = 4.into();
                     self.nak_msn_reg.d.next = self.queue_rsp.val().msn;
@@ -759,6 +763,7 @@ impl Logic for Sequencer {
         self.desc_valid.next = self.desc_held.q.val();
         self.desc.next = self.desc_reg.q.val();
         self.nak_valid.next = self.nak_held.q.val();
+        self.nak_conn.next = self.nak_conn_reg.q.val();
         self.nak_qp.next = self.nak_qp_reg.q.val();
         self.nak_code.next = self.nak_code_reg.q.val();
         self.nak_msn.next = self.nak_msn_reg.q.val();
