@@ -308,15 +308,33 @@ impl Attacked {
         // neither may be written by the hand-made frames; the third may
         let victim = rig.region(1, LEN, 0, writable(), 1);
         let open = rig.region(1, LEN, 0, writable(), 2);
-        Self { rig, victim, open, qps, good_qp }
+        let mut attacked = Self { rig, victim, open, qps, good_qp };
+        attacked.rig.cycles(200);
+        for home in 0..4 {
+            attacked.mark(home);
+        }
+        attacked
+    }
+
+    /// C1: the window of a path is cut. The checker opens connections at tick 0, the engine some ticks later: from here on
+    /// both agree on the time of the last cut.
+    fn mark(&mut self, home: u8) {
+        let cum = self.rig.nodes[1].model().tx_path(BAD_CONN, home).expect("a path").cum;
+        let mph = PathHeader { rtx: false, moved: false, home, tx_ts: 0, conn: BAD_CONN, via: home };
+        let ack = Ack { rate: 0xFF_FFFF, ce_packets: 1, ..Ack::default() };
+        let packet = Packet { ppsn: cum, mph, ..Packet::new(Body::Ack(ack)) };
+        let mut frame = vec![0; 9000];
+        let n = emit_packet(&mut frame, &rig::address(0, false), 0xC123, &packet, &[]).expect("a packet");
+        frame.truncate(n);
+        self.inject(frame);
     }
 
     fn packet(&self, r: &mut SmallRng) -> (Packet, usize) {
         let home = r.random_range(0..4u8);
-        let (cum, next) = {
+        let (cum, next, ce_seen) = {
             let m = self.rig.nodes[1].model();
             let (rx, tx) = (m.rx_path(BAD_CONN, home).expect("a path"), m.tx_path(BAD_CONN, home).expect("a path"));
-            (rx.cum, tx.cum)
+            (rx.cum, tx.cum, tx.ce_seen)
         };
         let qp = self.qps[r.random_range(0..self.qps.len())];
         let msn = self.rig.nodes[1].model().recv_stream(qp.into()).expect("a queue pair").exp;
@@ -344,6 +362,7 @@ impl Attacked {
                     flags,
                     mak,
                     ts_echo: r.random(),
+                    ce_packets: ce_seen.wrapping_add(r.random_range(0..2)),
                     ..Ack::default()
                 })
             }
