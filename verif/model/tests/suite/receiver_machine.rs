@@ -29,12 +29,19 @@ pub enum Fault {
     UnknownQp,
 }
 
+/// Which PPSN: counted from the oldest missing one, or from the one after the highest received.
+#[derive(Clone, Copy, Debug)]
+pub enum At {
+    Missing(i16),
+    Highest(i16),
+}
+
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// A WRITE of eight bytes; `ahead` counts from the next PPSN in order, `msn` from the oldest incomplete message.
+    /// A WRITE of eight bytes; `msn` counts from the oldest incomplete message.
     Write {
         path: u8,
-        ahead: i16,
+        at: At,
         qpn: u32,
         msn: i8,
         slot: u8,
@@ -45,7 +52,7 @@ pub enum Op {
     },
     Nop {
         path: u8,
-        ahead: i16,
+        at: At,
         ce: bool,
     },
     Probe {
@@ -80,6 +87,13 @@ struct PathRef {
 impl PathRef {
     fn cum(&self) -> i64 {
         (0..).find(|n| !self.received.contains(n)).unwrap_or(0)
+    }
+
+    fn number(&self, at: At) -> i64 {
+        match at {
+            At::Missing(by) => self.cum() + i64::from(by),
+            At::Highest(by) => self.high + 1 + i64::from(by),
+        }
     }
 }
 
@@ -274,19 +288,27 @@ impl<P: Profile> ReferenceStateMachine for Machine<P> {
 
     fn transitions(_: &Reference) -> BoxedStrategy<Op> {
         let v = P::VECTOR_BITS as i16;
-        let ahead = || prop_oneof![6 => 0..6i16, 2 => -9..0i16, 2 => 0..v, 1 => v - 2..v + 9];
+        let at = || {
+            prop_oneof![
+                14 => Just(At::Highest(0)),
+                4 => (0..6i16).prop_map(At::Missing),
+                1 => (1..4i16).prop_map(At::Highest),
+                1 => (-9..0i16).prop_map(At::Missing),
+                1 => (0..v).prop_map(At::Missing),
+                1 => (v - 2..v + 9).prop_map(At::Missing),
+            ]
+        };
         let msn = prop_oneof![12 => 0..4i8, 1 => Just(-1i8), 1 => 60..70i8];
         let fault =
             prop_oneof![40 => Just(Fault::None), 1 => Just(Fault::Key), 1 => Just(Fault::Bounds), 1 => Just(Fault::UnknownQp)];
         let place = (0u32..2, msn, 0..SLOTS as u8);
         let flags = (prop::bool::weighted(0.1), prop::bool::weighted(0.1), any::<bool>());
-        let write =
-            (0u8..2, ahead(), place, flags, fault).prop_map(|(path, ahead, (qpn, msn, slot), (ce, ack_req, rtx), fault)| {
-                Op::Write { path, ahead, qpn, msn, slot, ce, ack_req, rtx, fault }
-            });
+        let write = (0u8..2, at(), place, flags, fault).prop_map(|(path, at, (qpn, msn, slot), (ce, ack_req, rtx), fault)| {
+            Op::Write { path, at, qpn, msn, slot, ce, ack_req, rtx, fault }
+        });
         prop_oneof![
             24 => write,
-            4 => (0u8..2, ahead(), any::<bool>()).prop_map(|(path, ahead, ce)| Op::Nop { path, ahead, ce }),
+            4 => (0u8..2, at(), prop::bool::weighted(0.2)).prop_map(|(path, at, ce)| Op::Nop { path, at, ce }),
             2 => (0u8..2, 0u8..2, any::<u16>()).prop_map(|(path, via, ts)| Op::Probe { path, via, ts }),
             3 => (1u16..200).prop_map(|ticks| Op::Wait { ticks }),
             1 => prop::bool::weighted(0.1).prop_map(|second| Op::Fail { qpn: second.into() }),
@@ -301,13 +323,13 @@ impl<P: Profile> ReferenceStateMachine for Machine<P> {
 
     fn apply(mut state: Reference, op: &Op) -> Reference {
         match *op {
-            Op::Write { path, ahead, qpn, msn, slot, ce, ack_req, rtx, fault } => {
-                let n = state.paths[path as usize].cum() + i64::from(ahead);
+            Op::Write { path, at, qpn, msn, slot, ce, ack_req, rtx, fault } => {
+                let n = state.paths[path as usize].number(at);
                 let msn = state.streams[qpn as usize].exp + i64::from(msn);
                 state.data(path as usize, n, ce, ack_req, rtx, Some((qpn, msn, slot, fault)));
             }
-            Op::Nop { path, ahead, ce } => {
-                let n = state.paths[path as usize].cum() + i64::from(ahead);
+            Op::Nop { path, at, ce } => {
+                let n = state.paths[path as usize].number(at);
                 state.data(path as usize, n, ce, false, false, None);
             }
             Op::Probe { path, via, ts } => {
@@ -338,11 +360,11 @@ pub struct Sut<P: Profile> {
 
 impl<P: Profile> Sut<P> {
     fn packet(&self, op: &Op) -> Option<Data> {
-        let n = |path: u8, ahead: i16| self.before.ppsn(self.before.paths[path as usize].cum() + i64::from(ahead));
+        let n = |path: u8, at: At| self.before.ppsn(self.before.paths[path as usize].number(at));
         match *op {
-            Op::Write { path, ahead, qpn, msn, slot, ce, ack_req, rtx, fault } => {
+            Op::Write { path, at, qpn, msn, slot, ce, ack_req, rtx, fault } => {
                 let msn = self.before.streams[qpn as usize].exp + i64::from(msn);
-                let ppsn = n(path, ahead);
+                let ppsn = n(path, at);
                 Some(Data {
                     home: path,
                     via: path,
@@ -357,7 +379,7 @@ impl<P: Profile> Sut<P> {
                     ..data(ppsn)
                 })
             }
-            Op::Nop { path, ahead, ce } => Some(Data { home: path, via: path, nop: true, ce, ..data(n(path, ahead)) }),
+            Op::Nop { path, at, ce } => Some(Data { home: path, via: path, nop: true, ce, ..data(n(path, at)) }),
             _ => None,
         }
     }
