@@ -3,11 +3,12 @@
 //! In: frames with the time at which their last bit left the NIC, scheduled events. Out: frames with their arrival times.
 //! Guarantees: deterministic from the seed; every frame sent is delivered, dropped for a counted reason, or in flight;
 //! frames of one path keep their order unless a fault says otherwise.
-mod ecn;
 mod faults;
 
 use crate::scenario::{Action, FabricConfig};
 use faults::{Faults, Verdict};
+use mrnic_wire::frame::set_ecn;
+use mrnic_wire::open_mr_0::ECN_CE;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::cmp::Reverse;
@@ -201,7 +202,7 @@ impl Fabric {
             self.recycle(frame);
             return plane;
         }
-        if queue_bytes > self.config.ecn_threshold_bytes && ecn::mark(&mut frame) {
+        if queue_bytes > self.config.ecn_threshold_bytes && set_ecn(&mut frame, ECN_CE) {
             s.marked += 1;
         }
         if self.config.bit_error > 0.0 && self.rng.random_bool(self.config.bit_error) {
@@ -352,5 +353,15 @@ mod tests {
         assert!(f.stats[0].marked > 0 && f.stats[0].lost_queue > 0, "{:?}", f.stats[0]);
         assert!(f.stats[0].max_queue_bytes <= 5000);
         assert!(f.conserved());
+        // frames of senders that are not ECN-capable are dropped, never marked
+        let mut incapable = frame(0xC000);
+        incapable[15] = 0;
+        let mut f = Fabric::new(&config, 3, 1);
+        for _ in 0..100 {
+            f.send(0, 0, 2, incapable.clone(), false);
+            f.send(0, 1, 2, incapable.clone(), false);
+        }
+        drain(&mut f);
+        assert!(f.stats[0].marked == 0 && f.stats[0].lost_queue > 0, "{:?}", f.stats[0]);
     }
 }

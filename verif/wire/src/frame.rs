@@ -263,7 +263,7 @@ fn parse_network(frame: &[u8]) -> Result<Datagram<'_>, ParseError> {
 }
 
 /// Sets the ECN bits of a frame as a switch does, and corrects the IPv4 checksum; the ICRC stays valid.
-/// False, and nothing changed, if the frame is not IPv4 or IPv6.
+/// False, and nothing changed, if the frame is not IPv4 or IPv6, or not ECN-capable (its ECN bits are 0).
 pub fn set_ecn(frame: &mut [u8], ecn: u8) -> bool {
     let Ok((_, ethertype, ip_at)) = parse_ethernet(frame) else { return false };
     let (info, len) = match ethertype {
@@ -274,6 +274,9 @@ pub fn set_ecn(frame: &mut [u8], ecn: u8) -> bool {
     let Some(ip) = frame.get_mut(ip_at..ip_at + len) else { return false };
     let (byte, _) = info.byte_range();
     let mask = 0b11 << info.shift();
+    if ip[byte] & mask == 0 {
+        return false;
+    }
     ip[byte] = ip[byte] & !mask | (ecn << info.shift()) & mask;
     if ethertype == ETHERTYPE_IPV4 {
         write_checksum(ip);

@@ -67,3 +67,46 @@ fn etherparse_reads_the_outer_headers() {
         }
     }
 }
+
+/// What a switch does to a frame: ECN and checksum are right for another library, nothing else changes; a frame whose sender
+/// is not ECN-capable, or which is not IP, stays as it is.
+#[test]
+fn a_mark_changes_the_ecn_bits_of_capable_frames_only() {
+    let vectors: Vec<serde_json::Value> = serde_json::from_str(include_str!("../vectors/open-mr-0.json")).expect("valid JSON");
+    let (mut v4, mut v6) = (0, 0);
+    for vector in vectors {
+        let text = vector["frame"].as_str().expect("a frame");
+        let frame: Vec<u8> =
+            (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).expect("hex digits")).collect();
+        let mut marked = frame.clone();
+        assert!(frame::set_ecn(&mut marked, 3));
+        let sliced = etherparse::SlicedPacket::from_ethernet(&marked).expect("a valid frame");
+        let mut incapable = marked.clone();
+        let changed: Vec<usize> = (0..frame.len()).filter(|i| frame[*i] != marked[*i]).collect();
+        match sliced.net.expect("an IP header") {
+            etherparse::NetSlice::Ipv4(ip) => {
+                let header = ip.header().to_header();
+                assert_eq!(header.ecn.value(), 3);
+                assert_eq!(header.header_checksum, header.calc_header_checksum());
+                assert!(changed.iter().all(|i| [15, 24, 25].contains(i)), "{changed:?}");
+                incapable[15] &= !3;
+                v4 += 1;
+            }
+            etherparse::NetSlice::Ipv6(ip) => {
+                assert_eq!(ip.header().traffic_class() & 3, 3);
+                assert_eq!(changed, [15]);
+                incapable[15] &= !0x30;
+                v6 += 1;
+            }
+            other => panic!("unexpected {other:?}"),
+        }
+        let mut arp = frame.clone();
+        arp[12..14].copy_from_slice(&[0x08, 0x06]);
+        for mut untouched in [incapable, arp, frame[..16].to_vec()] {
+            let before = untouched.clone();
+            assert!(!frame::set_ecn(&mut untouched, 3));
+            assert_eq!(untouched, before);
+        }
+    }
+    assert!(v4 > 0 && v6 > 0);
+}
