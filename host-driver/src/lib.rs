@@ -13,4 +13,6 @@ pub mod loopback;
 pub mod provider;
 pub mod rules;
 pub mod table;
+#[cfg(test)]
+mod testing;
 pub mod verbs;

@@ -122,6 +122,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config(256))]
         /// Against a map: what is in is found, what is out is not.
         #[test]
         fn behaves_as_a_map(ops in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 1..200)) {

@@ -1,8 +1,8 @@
-//! The checked-in layout equals that of the installed `infiniband/verbs.h`.
+//! The checked-in layout and constants equal those of the installed `infiniband/verbs.h`.
 //!
-//! In: the header of libibverbs-dev and gcc. Out: a failure that names the structure and the member. Without the header the sizes
+//! In: the header of libibverbs-dev and gcc. Out: a failure that names the structure and member, or the constant. Without the header the sizes
 //! are still checked at compile time against the figures in `layout`; this test then says on stderr what it could not see.
-use mrnic_host_driver::abi::layout::LAYOUT;
+use mrnic_host_driver::abi::{layout::LAYOUT, CONSTANTS};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -26,6 +26,10 @@ fn layout_equals_the_installed_header() {
             writeln!(c, "printf(\"{0}.{1} %zu\\n\", offsetof({0}, {1}));", s.c_type, member).expect("format");
             writeln!(ours, "{}.{} {}", s.c_type, member, offset).expect("format");
         }
+    }
+    for (name, value) in CONSTANTS {
+        writeln!(c, "printf(\"{name} %lld\\n\", (long long){name});").expect("format");
+        writeln!(ours, "{name} {value}").expect("format");
     }
     c.push_str("return 0; }\n");
     std::fs::write(&probe, c).expect("write probe.c");

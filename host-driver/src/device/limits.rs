@@ -2,6 +2,8 @@
 //!
 //! In: nothing. Out: plain data for queries and for the argument checks of [`crate::rules`].
 
+use super::SendOp;
+
 /// Path MTU of RoCE: a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mtu {
@@ -20,6 +22,31 @@ impl Mtu {
 
     pub fn bytes(self) -> u32 {
         128 << self as u32
+    }
+}
+
+/// The send operations that a device carries out. Others are refused when they are posted, or when a QP asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operations {
+    pub send: bool,
+    pub write: bool,
+    /// With SEND and WRITE.
+    pub immediate: bool,
+    pub read: bool,
+    pub atomic: bool,
+}
+
+impl Operations {
+    pub const ALL: Operations = Operations { send: true, write: true, immediate: true, read: true, atomic: true };
+
+    #[inline]
+    pub fn has(&self, op: SendOp) -> bool {
+        match op {
+            SendOp::Send { imm } => self.send && (imm.is_none() || self.immediate),
+            SendOp::Write { imm, .. } => self.write && (imm.is_none() || self.immediate),
+            SendOp::Read { .. } => self.read,
+            SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } => self.atomic,
+        }
     }
 }
 
@@ -49,7 +76,7 @@ pub struct Limits {
     pub max_rd_atomic: u32,
     /// All outstanding to the device.
     pub max_rd_atomic_total: u32,
-    pub atomics: bool,
+    pub operations: Operations,
     pub ports: u8,
 }
 

@@ -23,7 +23,7 @@ mod work;
 
 pub use error::{DeviceError, PostError};
 pub use event::{AsyncEvent, EventSink, Token};
-pub use limits::{GidEntry, Limits, LinkState, Mtu, PortStatus};
+pub use limits::{GidEntry, Limits, LinkState, Mtu, Operations, PortStatus};
 pub use qp::{Capacity, PathAttributes, QpChange, QpState, QpStatus};
 pub use work::{Completion, CompletionKind, Payload, RecvRequest, Remote, SendOp, SendRequest, Sge, WcStatus};
 

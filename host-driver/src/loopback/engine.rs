@@ -169,8 +169,8 @@ impl Engine {
         if entry.op.is_read_or_atomic() && own.max_rd_atomic == 0 {
             return Outcome::Done(LocalQpOperation, 0);
         }
-        let local = match &entry.inline {
-            Some(data) => Some(Pieces::of(Piece { addr: data.as_ptr() as u64, length: data.len() as u64 })),
+        let local = match entry.inline() {
+            Some(data) => Some(Pieces::of(data)),
             None => regions.local(&entry.sges, qp.pd, entry.op.is_read_or_atomic()),
         };
         let Some(local) = local else { return Outcome::Done(LocalProtection, 0) };
@@ -249,8 +249,7 @@ impl Engine {
         let mut result = Success;
         if write {
             let local = fabric.regions.local(&entry.sges, qp.pd, false);
-            let inline = entry.inline.as_ref().map(|d| Piece { addr: d.as_ptr() as u64, length });
-            match (inline, local) {
+            match (entry.inline(), local) {
                 (Some(data), _) => copy(pieces.as_slice(), &[data], length),
                 (None, Some(local)) => copy(pieces.as_slice(), local.as_slice(), length),
                 (None, None) => result = LocalProtection,

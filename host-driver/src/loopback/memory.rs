@@ -141,6 +141,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config(256))]
         /// Any cut into pieces gives the same bytes as one copy.
         #[test]
         fn copies_do_not_depend_on_the_cuts(

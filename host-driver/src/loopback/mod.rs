@@ -8,10 +8,8 @@ mod engine;
 mod memory;
 mod qp;
 mod receive;
-#[cfg(test)]
-mod tests;
 
-use crate::device::{Device, DeviceError, DeviceIdentity, EventSink, Limits, Provider};
+use crate::device::{Device, DeviceError, DeviceIdentity, EventSink, Limits, Operations, Provider};
 use engine::Fabric;
 use std::sync::Arc;
 
@@ -62,7 +60,7 @@ pub fn limits() -> Limits {
         max_srq_wr: 16_384,
         max_rd_atomic: 16,
         max_rd_atomic_total: 16 * 4096,
-        atomics: true,
+        operations: Operations::ALL,
         ports: 1,
     }
 }

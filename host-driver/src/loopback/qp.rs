@@ -3,6 +3,7 @@
 //! In: posts and modifications. Out: entries for the engine, in order. Entries are made once and used again.
 use super::cq::Cq;
 use super::engine::Fabric;
+use super::memory::Piece;
 use super::receive::{ReceiveQueue, Srq};
 use crate::device::*;
 use crate::rules::Access;
@@ -51,6 +52,14 @@ struct Sends {
     spare: Vec<Entry>,
 }
 
+impl Entry {
+    /// Inline data as a piece of memory.
+    pub fn inline(&self) -> Option<Piece> {
+        let piece = Piece { addr: self.inline.as_ptr() as u64, length: self.inline.len() as u64 };
+        self.is_inline.then_some(piece)
+    }
+}
+
 /// A posted send request.
 pub struct Entry {
     pub wr_id: u64,
@@ -58,7 +67,8 @@ pub struct Entry {
     pub signaled: bool,
     pub solicited: bool,
     pub sges: Vec<Sge>,
-    pub inline: Option<Vec<u8>>,
+    pub is_inline: bool,
+    pub inline: Vec<u8>,
     /// Set at the first try that found no peer: when to give up.
     pub give_up: Option<Instant>,
     /// Tries that found no receive buffer, and when the next one counts.
@@ -259,23 +269,18 @@ impl QueuePair for Qp {
             signaled: false,
             solicited: false,
             sges: Vec::new(),
-            inline: None,
+            is_inline: false,
+            inline: Vec::new(),
             give_up: None,
             rnr_tries: 0,
             rnr_next: None,
         });
         entry.sges.clear();
+        entry.inline.clear();
+        entry.is_inline = matches!(request.payload, Payload::Inline(_));
         match request.payload {
-            Payload::Sges(list) => {
-                entry.sges.extend_from_slice(list);
-                entry.inline = None;
-            }
-            Payload::Inline(data) => {
-                let mut buffer = entry.inline.take().unwrap_or_default();
-                buffer.clear();
-                buffer.extend_from_slice(data);
-                entry.inline = Some(buffer);
-            }
+            Payload::Sges(list) => entry.sges.extend_from_slice(list),
+            Payload::Inline(data) => entry.inline.extend_from_slice(data),
         }
         // A fence changes nothing: requests are carried out one after the other.
         (entry.wr_id, entry.op) = (request.wr_id, request.op);

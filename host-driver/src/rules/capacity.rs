@@ -1,7 +1,7 @@
 //! Sizes: of queues when they are made, of requests when they are posted.
 //!
 //! In: sizes that a program asked for, and the device's limits. Out: they fit, or an error that names the size.
-use crate::device::{Capacity, DeviceError, Limits, Payload, PostError, SendOp};
+use crate::device::{Capacity, DeviceError, Limits, Operations, Payload, PostError, SendOp};
 
 fn at_most(what: &'static str, wanted: u32, most: u32) -> Result<(), DeviceError> {
     if wanted > most {
@@ -37,11 +37,15 @@ pub struct Sizes {
     pub max_send_sge: u32,
     pub max_inline_bytes: u32,
     pub max_message_bytes: u32,
+    pub operations: Operations,
 }
 
-/// Checks the length of a send request: before it is encoded anywhere, so that no field can overflow.
+/// Checks a send request: before it is encoded anywhere, so that no field can overflow.
 #[inline]
-pub fn check_length(op: SendOp, payload: &Payload<'_>, sizes: &Sizes) -> Result<(), PostError> {
+pub fn check_request(op: SendOp, payload: &Payload<'_>, sizes: &Sizes) -> Result<(), PostError> {
+    if !sizes.operations.has(op) {
+        return Err(PostError::BadOperation);
+    }
     match payload {
         Payload::Inline(data) => {
             if op.is_read_or_atomic() || data.len() as u64 > u64::from(sizes.max_inline_bytes) {
@@ -66,7 +70,8 @@ mod tests {
     use super::*;
     use crate::device::{Remote, Sge};
 
-    const SIZES: Sizes = Sizes { max_send_sge: 2, max_inline_bytes: 16, max_message_bytes: 1 << 30 };
+    const SIZES: Sizes =
+        Sizes { max_send_sge: 2, max_inline_bytes: 16, max_message_bytes: 1 << 30, operations: Operations::ALL };
     const REMOTE: Remote = Remote { addr: 0, rkey: 0 };
 
     fn sge(length: u32) -> Sge {
@@ -76,7 +81,7 @@ mod tests {
     #[test]
     fn lengths_at_and_past_each_bound() {
         let send = SendOp::Send { imm: None };
-        let check = |op, list: &[Sge]| check_length(op, &Payload::Sges(list), &SIZES);
+        let check = |op, list: &[Sge]| check_request(op, &Payload::Sges(list), &SIZES);
         assert_eq!(check(send, &[sge(1 << 29), sge(1 << 29)]), Ok(()));
         assert_eq!(check(send, &[sge(1 << 29), sge((1 << 29) + 1)]), Err(PostError::BadLength));
         // Two lengths whose sum does not fit 32 bits.
@@ -89,9 +94,34 @@ mod tests {
 
     #[test]
     fn inline_data_only_where_data_leaves() {
-        let check = |op, n| check_length(op, &Payload::Inline(&[0; 64][..n]), &SIZES);
+        let check = |op, n| check_request(op, &Payload::Inline(&[0; 64][..n]), &SIZES);
         assert_eq!(check(SendOp::Send { imm: None }, 16), Ok(()));
         assert_eq!(check(SendOp::Write { remote: REMOTE, imm: None }, 17), Err(PostError::BadInline));
         assert_eq!(check(SendOp::Read { remote: REMOTE }, 1), Err(PostError::BadInline));
+    }
+
+    #[test]
+    fn operations_that_the_device_lacks_are_refused() {
+        let all = [
+            SendOp::Send { imm: None },
+            SendOp::Send { imm: Some([0; 4]) },
+            SendOp::Write { remote: REMOTE, imm: None },
+            SendOp::Write { remote: REMOTE, imm: Some([0; 4]) },
+            SendOp::Read { remote: REMOTE },
+            SendOp::CompareSwap { remote: REMOTE, compare: 0, swap: 0 },
+            SendOp::FetchAdd { remote: REMOTE, add: 0 },
+        ];
+        let allowed = |operations| {
+            let sizes = Sizes { operations, ..SIZES };
+            let list = [sge(8)];
+            all.map(|op| check_request(op, &Payload::Sges(&list), &sizes) == Ok(()))
+        };
+        let (y, n) = (true, false);
+        assert_eq!(allowed(Operations::ALL), [y; 7]);
+        assert_eq!(allowed(Operations { send: n, ..Operations::ALL }), [n, n, y, y, y, y, y]);
+        assert_eq!(allowed(Operations { write: n, ..Operations::ALL }), [y, y, n, n, y, y, y]);
+        assert_eq!(allowed(Operations { immediate: n, ..Operations::ALL }), [y, n, y, n, y, y, y]);
+        assert_eq!(allowed(Operations { read: n, ..Operations::ALL }), [y, y, y, y, n, y, y]);
+        assert_eq!(allowed(Operations { atomic: n, ..Operations::ALL }), [y, y, y, y, y, n, n]);
     }
 }

@@ -7,6 +7,6 @@ mod transition;
 mod usage;
 
 pub use access::Access;
-pub use capacity::{check_capacity, check_length, check_srq, Sizes};
+pub use capacity::{check_capacity, check_request, check_srq, Sizes};
 pub use transition::{check_values, transition};
 pub use usage::Usage;

@@ -6,7 +6,7 @@ use super::qp::{qp_own, QpOwn};
 use super::srq::srq_own;
 use crate::abi::*;
 use crate::device::{Limits, Payload, PostError, QpState, RecvRequest, Remote, SendOp, SendRequest, Sge};
-use crate::rules::check_length;
+use crate::rules::check_request;
 use std::ffi::c_int;
 
 /// A program's scatter list; an empty one may have any pointer.
@@ -51,7 +51,7 @@ pub fn check(own: &QpOwn, op: SendOp, flags: u32, payload: &Payload<'_>) -> Resu
     if flags & !(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE) != 0 {
         return Err(PostError::BadOperation);
     }
-    check_length(op, payload, &own.sizes)
+    check_request(op, payload, &own.sizes)
 }
 
 /// Posts a checked request.

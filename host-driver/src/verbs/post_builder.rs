@@ -5,18 +5,22 @@
 use super::post::{check, check_state, submit};
 use super::qp::qp_own;
 use crate::abi::*;
-use crate::device::{Limits, Payload, PostError, Remote, SendOp, Sge};
+use crate::device::{Limits, Operations, Payload, PostError, Remote, SendOp, Sge};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
 /// What a program may ask for at creation.
-pub const OPERATIONS: u64 = IBV_QP_EX_WITH_RDMA_WRITE
-    | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM
-    | IBV_QP_EX_WITH_SEND
-    | IBV_QP_EX_WITH_SEND_WITH_IMM
-    | IBV_QP_EX_WITH_RDMA_READ
-    | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
-    | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+pub fn operations(device: &Operations) -> u64 {
+    let mut flags = 0;
+    let mut add = |has, flag| flags |= if has { flag } else { 0 };
+    add(device.write, IBV_QP_EX_WITH_RDMA_WRITE);
+    add(device.write && device.immediate, IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM);
+    add(device.send, IBV_QP_EX_WITH_SEND);
+    add(device.send && device.immediate, IBV_QP_EX_WITH_SEND_WITH_IMM);
+    add(device.read, IBV_QP_EX_WITH_RDMA_READ);
+    add(device.atomic, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD);
+    flags
+}
 
 /// The requests of a batch, with their data in common buffers.
 #[derive(Default)]

@@ -136,6 +136,7 @@ unsafe fn create(pd: *mut ibv_pd, attr: &mut ibv_qp_init_attr, send_ops: u64) ->
             max_send_sge: capacity.max_send_sge,
             max_inline_bytes: capacity.max_inline_bytes,
             max_message_bytes: port.max_message_bytes,
+            operations: context.device.limits().operations,
         },
         capacity,
         signal_all: attr.sq_sig_all != 0,
@@ -156,7 +157,7 @@ pub unsafe extern "C" fn ibv_create_qp(pd: *mut ibv_pd, attr: *mut ibv_qp_init_a
     pointer(create(pd, &mut *attr, 0))
 }
 
-pub unsafe extern "C" fn create_qp_ex(_: *mut ibv_context, attr: *mut ibv_qp_init_attr_ex) -> *mut ibv_qp {
+pub unsafe extern "C" fn create_qp_ex(context: *mut ibv_context, attr: *mut ibv_qp_init_attr_ex) -> *mut ibv_qp {
     let a = &*attr;
     let known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS;
     let has = |bit| a.comp_mask & bit != 0;
@@ -164,7 +165,7 @@ pub unsafe extern "C" fn create_qp_ex(_: *mut ibv_context, attr: *mut ibv_qp_ini
     if a.comp_mask & !known != 0 || (has(IBV_QP_INIT_ATTR_CREATE_FLAGS) && a.create_flags != 0) {
         return pointer(Err(DeviceError::Unsupported { what: "a QP creation attribute" }));
     }
-    if send_ops & !post_builder::OPERATIONS != 0 {
+    if send_ops & !post_builder::operations(&Context::of(context).device.limits().operations) != 0 {
         return pointer(Err(DeviceError::Unsupported { what: "a send operation" }));
     }
     if !has(IBV_QP_INIT_ATTR_PD) {

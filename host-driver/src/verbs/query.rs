@@ -37,7 +37,7 @@ fn device_attr(limits: &Limits) -> ibv_device_attr {
     a.max_qp_rd_atom = int(limits.max_rd_atomic);
     a.max_qp_init_rd_atom = a.max_qp_rd_atom;
     a.max_res_rd_atom = int(limits.max_rd_atomic_total);
-    a.atomic_cap = if limits.atomics { IBV_ATOMIC_HCA } else { IBV_ATOMIC_NONE };
+    a.atomic_cap = if limits.operations.atomic { IBV_ATOMIC_HCA } else { IBV_ATOMIC_NONE };
     a.max_ah = a.max_qp;
     a.max_srq = int(limits.max_srq);
     a.max_srq_wr = int(limits.max_srq_wr);
