@@ -25,7 +25,7 @@ fn program(name: &str, package: &str) -> Option<Command> {
         return None;
     }
     let mut command = Command::new(path);
-    command.env("LD_LIBRARY_PATH", folder()).env_remove("MRNIC_VERBS");
+    command.env("LD_LIBRARY_PATH", folder());
     Some(command)
 }
 

@@ -29,7 +29,9 @@ fn every_symbol_has_a_version_and_nothing_else_is_visible() {
     }
     for (version, names) in NODES {
         for name in *names {
-            assert!(exported.iter().any(|e| e.name == *name && e.version == *version), "{name}@{version}");
+            // The private node has the number of the installed release.
+            let fits = |v: &str| v == *version || (v.contains("PRIVATE") && version.contains("PRIVATE"));
+            assert!(exported.iter().any(|e| e.name == *name && fits(&e.version)), "{name}@{version}");
         }
     }
 }

@@ -14,6 +14,8 @@
 //! - work advances in [`CompletionQueue::poll`] and [`Device::progress`]; with a CQ armed it also advances by itself, because the
 //!   program may be asleep in `poll(2)`;
 //! - every posted request that is signalled or fails gets exactly one completion; a QP in [`QpState::Error`] flushes all it holds;
+//! - a send request keeps its slot until its completion is polled (an unsignalled one until it has completed), so that a CQ as deep as
+//!   the queues that it serves never overruns;
 //! - after `destroy` of a QP, and after `dereg_mr`, no memory of that QP or MR is touched any more.
 mod error;
 mod event;

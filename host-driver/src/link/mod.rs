@@ -35,7 +35,7 @@ pub fn build(out: &Path) -> Result<Made> {
     let missing = refusals::missing(&installed);
     let (c, script) = (out.join("refusals.c"), out.join("versions.map"));
     write(&c, &refusals::c_text(&missing))?;
-    write(&script, &refusals::version_script(&missing))?;
+    write(&script, &refusals::version_script(&missing, &installed))?;
     // Linked beside its place and moved there: a running program keeps the file that it has mapped.
     let (library, fresh) = (out.join(SONAME), out.join(format!(".{SONAME}.{}", std::process::id())));
     let functions: Vec<_> = NODES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
@@ -52,7 +52,7 @@ pub fn build(out: &Path) -> Result<Made> {
         .output()
         .context("gcc does not start: apt-get install gcc")?;
     ensure!(gcc.status.success(), "gcc cannot link {SONAME}:\n{}", String::from_utf8_lossy(&gcc.stderr));
-    check(&fresh)?;
+    check(&fresh, &installed)?;
     std::fs::rename(&fresh, &library).with_context(|| format!("put {} in place", library.display()))?;
     Ok(Made { library, functions: functions.len(), refusals: missing.len() })
 }
@@ -62,11 +62,12 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// Every function is there in its version: a linker that ignores the script would go unnoticed until a program fails.
-fn check(library: &Path) -> Result<()> {
+fn check(library: &Path, installed: &[Exported]) -> Result<()> {
     let exported = exports(library)?;
     for (version, names) in NODES {
+        let version = refusals::node_of(version, installed);
         for name in *names {
-            let found = exported.iter().any(|e| e.name == *name && e.version == *version && !e.hidden);
+            let found = exported.iter().any(|e| e.name == *name && e.version == version && !e.hidden);
             ensure!(found, "{} does not export {name}@{version}: is the linker GNU ld?", library.display());
         }
     }

@@ -6,7 +6,7 @@ use super::engine::Fabric;
 use crate::device::{AsyncEvent, Completion, CompletionKind, CompletionQueue, CqId, CqSpec, DeviceError, EventSink, WcStatus};
 use crate::verbs::lock;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub struct Cq {
@@ -20,10 +20,26 @@ pub struct Cq {
 }
 
 struct Ring {
-    entries: VecDeque<Completion>,
+    entries: VecDeque<(Completion, Option<Slot>)>,
     depth: u32,
     armed: Armed,
     overrun: bool,
+}
+
+/// A place in a send queue, taken until this is dropped.
+pub struct Slot(Arc<AtomicU32>);
+
+impl Slot {
+    pub fn take(of: &Arc<AtomicU32>) -> Slot {
+        of.fetch_add(1, Ordering::AcqRel);
+        Slot(of.clone())
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,8 +56,8 @@ impl Cq {
         Cq { id, spec: *spec, fabric, events, ring, waiting: AtomicUsize::new(0) }
     }
 
-    /// Adds a completion; `false` on an overrun.
-    pub fn push(&self, completion: Completion, solicited: bool) -> bool {
+    /// Adds a completion; `false` on an overrun. The slot is free when it is polled.
+    pub fn push(&self, completion: Completion, solicited: bool, slot: Option<Slot>) -> bool {
         let mut ring = lock(&self.ring);
         if ring.entries.len() >= ring.depth as usize {
             if !ring.overrun {
@@ -50,7 +66,7 @@ impl Cq {
             }
             return false;
         }
-        ring.entries.push_back(completion);
+        ring.entries.push_back((completion, slot));
         self.waiting.store(ring.entries.len(), Ordering::Release);
         let receive = matches!(completion.kind, CompletionKind::Recv | CompletionKind::RecvWrite);
         let wakes = match ring.armed {
@@ -68,7 +84,7 @@ impl Cq {
     /// Removes the completions of a QP that is gone.
     pub fn forget(&self, qpn: u32) {
         let mut ring = lock(&self.ring);
-        ring.entries.retain(|c| c.qpn != qpn);
+        ring.entries.retain(|(c, _)| c.qpn != qpn);
         self.waiting.store(ring.entries.len(), Ordering::Release);
     }
 }
@@ -88,8 +104,8 @@ impl CompletionQueue for Cq {
         }
         let mut ring = lock(&self.ring);
         let count = out.len().min(ring.entries.len());
-        for (slot, completion) in out.iter_mut().zip(ring.entries.drain(..count)) {
-            *slot = completion;
+        for (place, (completion, _slot)) in out.iter_mut().zip(ring.entries.drain(..count)) {
+            *place = completion;
         }
         self.waiting.store(ring.entries.len(), Ordering::Release);
         if count == 0 && ring.overrun {

@@ -145,7 +145,7 @@ impl Engine {
         };
         let mut fits = true;
         if entry.signaled || status != WcStatus::Success {
-            fits = qp.send_cq.push(completion, false);
+            fits = qp.send_cq.push(completion, false, entry.slot.take());
         }
         qp.retire(entry);
         if status != WcStatus::Success || !fits {
@@ -262,7 +262,7 @@ impl Engine {
                 None => (answer.status, result) = (LocalProtection, RemoteOperation),
             }
         }
-        let fits = peer.recv_cq.push(answer, entry.solicited);
+        let fits = peer.recv_cq.push(answer, entry.solicited, None);
         if answer.status != Success || !fits {
             peer.fail();
             peer.raise(AsyncEvent::QpFatal);

@@ -1,7 +1,7 @@
 //! Queue pairs of the loopback device: state, attributes and the send queue.
 //!
 //! In: posts and modifications. Out: entries for the engine, in order. Entries are made once and used again.
-use super::cq::Cq;
+use super::cq::{Cq, Slot};
 use super::engine::Fabric;
 use super::memory::Piece;
 use super::receive::{ReceiveQueue, Srq};
@@ -28,8 +28,8 @@ pub struct Qp {
     state: AtomicU8,
     pub attributes: Mutex<Attributes>,
     sends: Mutex<Sends>,
-    /// Entries posted and not yet completed.
-    outstanding: AtomicU32,
+    /// Slots of the send queue that are taken.
+    taken: Arc<AtomicU32>,
 }
 
 /// What the engine needs of what was set.
@@ -64,6 +64,8 @@ impl Entry {
 pub struct Entry {
     pub wr_id: u64,
     pub op: SendOp,
+    /// Goes with the completion, if there is one.
+    pub slot: Option<Slot>,
     pub signaled: bool,
     pub solicited: bool,
     pub sges: Vec<Sge>,
@@ -108,7 +110,7 @@ impl Qp {
             state: AtomicU8::new(0),
             attributes: Mutex::default(),
             sends: Mutex::default(),
-            outstanding: AtomicU32::new(0),
+            taken: Arc::default(),
         }
     }
 
@@ -139,9 +141,9 @@ impl Qp {
     }
 
     /// The entry is done with.
-    pub fn retire(&self, entry: Entry) {
+    pub fn retire(&self, mut entry: Entry) {
+        entry.slot = None;
         lock(&self.sends).spare.push(entry);
-        self.outstanding.fetch_sub(1, Ordering::AcqRel);
         self.fabric.pending.fetch_sub(1, Ordering::AcqRel);
     }
 
@@ -159,13 +161,13 @@ impl Qp {
             let kind = CompletionKind::Recv;
             let flushed =
                 Completion { wr_id: buffer.wr_id, status: WcStatus::Flushed, kind, qpn: self.number, ..Completion::default() };
-            self.recv_cq.push(flushed, false);
+            self.recv_cq.push(flushed, false, None);
         }
     }
 
     /// Every waiting send completes as flushed.
     pub fn flush_sends(&self) {
-        while let Some(entry) = self.take_send() {
+        while let Some(mut entry) = self.take_send() {
             let flushed = Completion {
                 wr_id: entry.wr_id,
                 status: WcStatus::Flushed,
@@ -173,7 +175,7 @@ impl Qp {
                 qpn: self.number,
                 ..Completion::default()
             };
-            self.send_cq.push(flushed, false);
+            self.send_cq.push(flushed, false, entry.slot.take());
             self.retire(entry);
         }
     }
@@ -252,7 +254,7 @@ impl QueuePair for Qp {
     }
 
     fn send_room(&self) -> u32 {
-        self.capacity.max_send_wr.saturating_sub(self.outstanding.load(Ordering::Acquire))
+        self.capacity.max_send_wr.saturating_sub(self.taken.load(Ordering::Acquire))
     }
 
     fn post_send(&self, request: &SendRequest<'_>) -> Result<(), PostError> {
@@ -266,6 +268,7 @@ impl QueuePair for Qp {
         let mut entry = sends.spare.pop().unwrap_or_else(|| Entry {
             wr_id: 0,
             op: SendOp::Send { imm: None },
+            slot: None,
             signaled: false,
             solicited: false,
             sges: Vec::new(),
@@ -286,7 +289,7 @@ impl QueuePair for Qp {
         (entry.wr_id, entry.op) = (request.wr_id, request.op);
         (entry.signaled, entry.solicited) = (request.signaled, request.solicited);
         (entry.give_up, entry.rnr_tries, entry.rnr_next) = (None, 0, None);
-        self.outstanding.fetch_add(1, Ordering::AcqRel);
+        entry.slot = Some(Slot::take(&self.taken));
         self.fabric.pending.fetch_add(1, Ordering::AcqRel);
         sends.waiting.push_back(entry);
         Ok(())
@@ -318,7 +321,7 @@ impl QueuePair for Qp {
                 qpn: self.number,
                 ..Completion::default()
             };
-            self.recv_cq.push(flushed, false);
+            self.recv_cq.push(flushed, false, None);
             return Ok(());
         }
         posted?;

@@ -1,12 +1,13 @@
 //! Protection domains and memory regions.
 //!
-//! In: addresses of the program. Out: registered regions with keys; a region is registered only when all its pages are mapped.
+//! In: addresses of the program. Out: registered regions with keys; a region is registered only when all its pages
+//! can be used as its rights say.
 use super::context::Context;
 use super::convert::access_of;
 use super::result::{code, pointer, set_errno};
 use crate::abi::*;
 use crate::device::{DeviceError, MemoryRegion, MrKeys, PdId};
-use crate::rules::Usage;
+use crate::rules::{Access, Usage};
 use std::ffi::{c_int, c_void};
 
 #[repr(C)]
@@ -59,38 +60,59 @@ pub unsafe extern "C" fn ibv_dealloc_pd(pd: *mut ibv_pd) -> c_int {
     0
 }
 
-/// Are all pages of the region mapped? A device that found out while a message arrives could only kill the process.
-fn check_mapped(addr: u64, length_bytes: u64) -> Result<(), DeviceError> {
-    const PAGES_A_CALL: usize = 4096;
+/// Brings in all pages of a region, as pinning would: a device that found a page missing or read-only while a message arrives could only
+/// kill the process.
+fn check_mapped(addr: u64, length_bytes: u64, write: bool) -> Result<(), DeviceError> {
     // SAFETY: sysconf takes no pointers.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
     let end = addr
         .checked_add(length_bytes)
         .and_then(|end| end.checked_add(page - 1))
         .ok_or_else(|| DeviceError::invalid("memory region", "address and length pass the end of the address space"))?;
-    let (mut at, end) = (addr / page * page, end / page * page);
+    let (start, end) = (addr / page * page, end / page * page);
+    let populate = |advice| {
+        // SAFETY: populating changes no contents, at any address.
+        let failed = unsafe { libc::madvise(start as *mut c_void, (end - start) as usize, advice) } != 0;
+        failed.then(|| std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+    };
+    let readable = populate(libc::MADV_POPULATE_READ);
+    let usable = match readable {
+        None => !write || populate(libc::MADV_POPULATE_WRITE).is_none(),
+        // A kernel before 5.14, or memory of a device: then it must at least be mapped.
+        Some(libc::EINVAL) => is_mapped(start, end, page),
+        Some(_) => false,
+    };
+    if usable {
+        return Ok(());
+    }
+    Err(DeviceError::Unmapped { addr, length_bytes })
+}
+
+/// Is every page of a range mapped, with whatever rights?
+fn is_mapped(start: u64, end: u64, page: u64) -> bool {
+    const PAGES_A_CALL: usize = 4096;
     let mut resident = [0u8; PAGES_A_CALL];
+    let mut at = start;
     while at < end {
         let bytes = (end - at).min(page * PAGES_A_CALL as u64);
         // SAFETY: mincore only looks, at any address; the vector has a byte for each page asked for.
         if unsafe { libc::mincore(at as *mut c_void, bytes as usize, resident.as_mut_ptr()) } != 0 {
-            return Err(DeviceError::Unmapped { addr, length_bytes });
+            return false;
         }
         at += bytes;
     }
-    Ok(())
+    true
 }
 
-fn region_of(pd: PdId, addr: u64, length: usize, iova: u64, flags: u32) -> Result<MemoryRegion, DeviceError> {
-    let access = access_of(flags)?.check_region()?;
-    let length_bytes = length as u64;
+fn region_of(pd: PdId, addr: u64, length_bytes: u64, iova: u64, access: Access) -> Result<MemoryRegion, DeviceError> {
+    let access = access.check_region()?;
     if length_bytes == 0 {
         return Err(DeviceError::invalid("memory region", "a region has at least one byte"));
     }
     if iova.checked_add(length_bytes).is_none() {
         return Err(DeviceError::invalid("memory region", "iova and length pass the end of the address space"));
     }
-    check_mapped(addr, length_bytes)?;
+    check_mapped(addr, length_bytes, access.local_write)?;
     Ok(MemoryRegion { pd, addr, length_bytes, iova, access })
 }
 
@@ -103,7 +125,7 @@ unsafe fn register(
 ) -> Result<*mut ibv_mr, DeviceError> {
     let context = Context::of((*pd).context);
     let own = pd_own(pd);
-    let region = region_of(own.id, addr as u64, length, iova, flags)?;
+    let region = region_of(own.id, addr as u64, length as u64, iova, access_of(flags)?)?;
     own.usage.acquire("PD")?;
     let MrKeys { lkey, rkey } = context.device.reg_mr(&region).inspect_err(|_| own.usage.release())?;
     let public = ibv_mr { context: (*pd).context, pd, addr, length, handle: lkey, lkey, rkey };
@@ -170,13 +192,13 @@ pub unsafe extern "C" fn ibv_rereg_mr(
         let old = own.region;
         let new_pd = if has(IBV_REREG_MR_CHANGE_PD) { pd } else { own.public.pd };
         let id = pd_own(new_pd).id;
-        let access = if has(IBV_REREG_MR_CHANGE_ACCESS) { access_of(access as u32)?.check_region()? } else { old.access };
-        let region = if has(IBV_REREG_MR_CHANGE_TRANSLATION) {
-            MemoryRegion { access, ..region_of(id, addr as u64, length, addr as u64, 0)? }
+        let access = if has(IBV_REREG_MR_CHANGE_ACCESS) { access_of(access as u32)? } else { old.access };
+        let (addr, length, iova) = if has(IBV_REREG_MR_CHANGE_TRANSLATION) {
+            (addr as u64, length as u64, addr as u64)
         } else {
-            MemoryRegion { access, pd: id, ..old }
+            (old.addr, old.length_bytes, old.iova)
         };
-        Ok((new_pd, region))
+        Ok((new_pd, region_of(id, addr, length, iova, access)?))
     };
     let (new_pd, region) = match wanted() {
         Ok(new) => new,
@@ -224,7 +246,7 @@ mod tests {
             base as u64
         };
         let page = page as u64;
-        let errno = |addr, length| check_mapped(addr, length).map_err(|e| e.errno());
+        let errno = |addr, length| check_mapped(addr, length, true).map_err(|e| e.errno());
         assert_eq!(errno(base, page), Ok(()));
         assert_eq!(errno(base + page - 1, 1), Ok(()));
         assert_eq!(errno(base + page - 1, 2), Err(libc::EFAULT));
@@ -238,10 +260,22 @@ mod tests {
     fn regions_that_cannot_be_are_refused_before_the_device_hears_of_them() {
         let byte = 0u8;
         let addr = std::ptr::from_ref(&byte) as u64;
-        let errno = |length, iova, flags| region_of(PdId(1), addr, length, iova, flags).map_err(|e| e.errno()).err();
-        assert_eq!(errno(1, 0, 1), None);
-        assert_eq!(errno(0, 0, 1), Some(libc::EINVAL));
-        assert_eq!(errno(1, u64::MAX, 1), Some(libc::EINVAL));
-        assert_eq!(errno(1, 0, IBV_ACCESS_REMOTE_WRITE), Some(libc::EINVAL));
+        let errno = |length, iova, access| region_of(PdId(1), addr, length, iova, access).map_err(|e| e.errno()).err();
+        assert_eq!(errno(1, 0, Access::ALL), None);
+        assert_eq!(errno(0, 0, Access::ALL), Some(libc::EINVAL));
+        assert_eq!(errno(1, u64::MAX, Access::ALL), Some(libc::EINVAL));
+        assert_eq!(errno(1, 0, Access { remote_write: true, ..Access::default() }), Some(libc::EINVAL));
+    }
+
+    #[test]
+    fn read_only_memory_cannot_be_registered_for_writing() {
+        // SAFETY: an anonymous mapping of our own, which the test leaves behind.
+        let base = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ, flags, -1, 0) as u64
+        };
+        let errno = |access| region_of(PdId(1), base, 4096, base, access).map_err(|e| e.errno()).err();
+        assert_eq!(errno(Access { remote_read: true, ..Access::default() }), None);
+        assert_eq!(errno(Access { local_write: true, ..Access::default() }), Some(libc::EFAULT));
     }
 }

@@ -5,6 +5,7 @@ use crate::verbs::*;
 use std::ffi::c_int;
 use std::mem::zeroed;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 #[test]
 fn what_is_in_use_stays() {
@@ -157,4 +158,59 @@ fn many_threads_on_pairs_of_their_own_and_on_one_cq() {
             scope.spawn(move || run(seed));
         }
     });
+}
+
+#[test]
+fn threads_share_a_qp_and_its_cqs() {
+    const EACH: u64 = 3000;
+    let (a, b) = pair(&Options { send_ops: 0x7f, cqe: 1024, max_send_wr: 256, ..DEFAULT });
+    let to = Region::new(b.pd, vec![0; 8], ALL);
+    let (place, rkey, qp, cq) = (to.addr(), to.rkey(), a.qp as usize, a.cq as usize);
+    let context = a.context as usize;
+    let (polled, sum) = (AtomicU64::new(0), AtomicU64::new(0));
+    let by_list = |id: u64| unsafe {
+        let (mut bad, mut wr) = (null_mut(), rdma(id, IBV_WR_RDMA_WRITE, &[], place, rkey));
+        (*(context as *mut ibv_context)).ops.post_send.unwrap()(qp as *mut ibv_qp, &mut wr, &mut bad)
+    };
+    let by_builder = |id: u64| unsafe {
+        let q = ibv_qp_to_qp_ex(qp as *mut ibv_qp);
+        (*q).wr_start.unwrap()(q);
+        (&raw mut (*q).wr_id).write(id);
+        (&raw mut (*q).wr_flags).write(IBV_SEND_SIGNALED);
+        (*q).wr_rdma_write.unwrap()(q, rkey, place);
+        (*q).wr_complete.unwrap()(q)
+    };
+    let poll = || {
+        let poll_cq = unsafe { (*(context as *mut ibv_context)).ops.poll_cq.unwrap() };
+        let mut wcs = [unsafe { zeroed::<ibv_wc>() }; 8];
+        while polled.load(Relaxed) < 4 * EACH {
+            let got = unsafe { poll_cq(cq as *mut ibv_cq, 8, wcs.as_mut_ptr()) };
+            for wc in &wcs[..usize::try_from(got).unwrap()] {
+                assert_eq!(wc.status, IBV_WC_SUCCESS);
+                sum.fetch_add(wc.wr_id, Relaxed);
+            }
+            polled.fetch_add(got as u64, Relaxed);
+        }
+    };
+    let post = |first: u64, one: &dyn Fn(u64) -> c_int| {
+        for id in first..first + EACH {
+            loop {
+                match one(id) {
+                    0 => break,
+                    errno => assert_eq!(errno, libc::ENOMEM, "only a full queue"),
+                }
+                std::thread::yield_now();
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(poll);
+        scope.spawn(poll);
+        scope.spawn(|| post(0, &by_list));
+        scope.spawn(|| post(EACH, &by_list));
+        scope.spawn(|| post(2 * EACH, &by_builder));
+        scope.spawn(|| post(3 * EACH, &by_builder));
+    });
+    assert_eq!(sum.into_inner(), (0..4 * EACH).sum::<u64>());
+    assert!(a.nothing());
 }
