@@ -92,7 +92,7 @@ impl Conn {
             expect("ack", record, "verdict", 1)?;
             return Ok(AckVerdict::Disabled);
         };
-        let outcome = apply(&Aimd, path, now, Ppsn::new(frame.cum), &frame.ack, rto_min);
+        let outcome = apply(&Aimd, path, now, Ppsn::new(frame.cum), &frame.ack, rto_min, 256);
         expect("ack", record, "verdict", outcome.verdict as u64)?;
         check_path("ack", record, path)?;
         if outcome.verdict == AckVerdict::Applied {
