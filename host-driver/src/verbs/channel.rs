@@ -14,6 +14,11 @@ use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 
+extern "C-unwind" {
+    /// As in `libc`, which hides that a cancelled thread is unwound from here.
+    fn read(fd: c_int, buf: *mut c_void, count: usize) -> isize;
+}
+
 /// A queue with a file descriptor.
 pub struct EventQueue<T> {
     /// An eventfd in semaphore mode: its count is the number of waiting events.
@@ -45,12 +50,14 @@ impl<T> EventQueue<T> {
     }
 
     /// Takes the next event; waits for one unless the program made the descriptor non-blocking. `None`: errno says why.
+    ///
+    /// Programs end a thread that waits here with `pthread_cancel` (rping does): nothing is held while it waits, here or in the callers.
     pub fn pop(&self) -> Option<T> {
         loop {
             let mut count = 0u64;
             // SAFETY: eight bytes of a local variable.
-            let read = unsafe { libc::read(self.fd(), std::ptr::from_mut(&mut count).cast(), 8) };
-            if read != 8 {
+            let bytes = unsafe { read(self.fd(), (&raw mut count).cast(), 8) };
+            if bytes != 8 {
                 return None;
             }
             // Another thread may have removed the event between the read and here: then wait for the next.
@@ -114,7 +121,7 @@ pub unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ibv_comp_channel
 }
 
 #[no_mangle]
-pub unsafe extern "C" fn ibv_get_cq_event(
+pub unsafe extern "C-unwind" fn ibv_get_cq_event(
     channel: *mut ibv_comp_channel,
     cq: *mut *mut ibv_cq,
     cq_context: *mut *mut c_void,

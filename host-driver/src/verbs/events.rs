@@ -30,7 +30,7 @@ fn type_of(event: AsyncEvent) -> c_int {
 }
 
 #[no_mangle]
-pub unsafe extern "C" fn ibv_get_async_event(context: *mut ibv_context, event: *mut ibv_async_event) -> c_int {
+pub unsafe extern "C-unwind" fn ibv_get_async_event(context: *mut ibv_context, event: *mut ibv_async_event) -> c_int {
     let hub = &Context::of(context).hub;
     loop {
         let Some(raised) = hub.asynchronous.pop() else { return -1 };

@@ -2,7 +2,7 @@
 use super::harness::*;
 use crate::abi::*;
 use crate::verbs::*;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::ptr::null_mut;
 
@@ -195,4 +195,43 @@ fn an_overrun_cq_is_reported() {
     assert_eq!((a.wait().wr_id, a.wait().wr_id), (0, 1));
     assert!(a.poll(&mut [unsafe { zeroed() }]) < 0);
     assert_eq!(a.state(), IBV_QPS_ERR);
+}
+
+/// A thread of a C program, which ends in `wait`.
+unsafe fn cancelled(wait: extern "C-unwind" fn(*mut c_void) -> *mut c_void, argument: *mut c_void, fd: c_int) {
+    type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+    let mut thread = zeroed();
+    let start = std::mem::transmute::<extern "C-unwind" fn(*mut c_void) -> *mut c_void, Start>(wait);
+    assert_eq!(libc::pthread_create(&mut thread, std::ptr::null(), start, argument), 0);
+    // Whether it waits already or not: the call is where cancellation takes effect.
+    assert!(!readable(fd, 0));
+    assert_eq!(libc::pthread_cancel(thread), 0);
+    let mut result = null_mut();
+    assert_eq!(libc::pthread_join(thread, &mut result), 0);
+    assert_eq!(result as isize, -1, "PTHREAD_CANCELED");
+}
+
+/// rping ends its threads like this.
+#[test]
+fn threads_that_wait_for_events_can_be_cancelled() {
+    extern "C-unwind" fn completion(channel: *mut c_void) -> *mut c_void {
+        let (mut cq, mut context) = (null_mut(), null_mut());
+        unsafe { ibv_get_cq_event(channel.cast(), &mut cq, &mut context) };
+        null_mut()
+    }
+    extern "C-unwind" fn asynchronous(context: *mut c_void) -> *mut c_void {
+        let mut event: ibv_async_event = unsafe { zeroed() };
+        unsafe { ibv_get_async_event(context.cast(), &mut event) };
+        null_mut()
+    }
+    let (a, b) = pair(&DEFAULT);
+    unsafe {
+        cancelled(completion, b.channel.cast(), channel_fd(&b));
+        cancelled(asynchronous, b.context.cast(), (*b.context).async_fd);
+    }
+    // Nothing is lost or locked.
+    arm(&b, 0);
+    assert_eq!(b.post_recv(1, &[]), 0);
+    assert_eq!(a.post(&mut send(1, IBV_WR_SEND, &[])), 0);
+    take_event(&b);
 }
