@@ -22,6 +22,7 @@ pub struct Table<T> {
     free: VecDeque<u32>,
     capacity: u32,
     len: u32,
+    first_generation: u8,
 }
 
 #[derive(Debug)]
@@ -38,7 +39,13 @@ fn slot_of(handle: u32) -> usize {
 impl<T> Table<T> {
     /// An empty table of at most `capacity` objects (at most [`SLOTS_MAX`]).
     pub fn new(capacity: u32) -> Self {
-        Table { slots: Vec::new(), free: VecDeque::new(), capacity: capacity.min(SLOTS_MAX), len: 0 }
+        Table::starting_at(capacity, 1)
+    }
+
+    /// As [`Table::new`], with another first generation (1 to 255): tables whose handles should not be taken for each other's.
+    pub fn starting_at(capacity: u32, first_generation: u8) -> Self {
+        let capacity = capacity.min(SLOTS_MAX);
+        Table { slots: Vec::new(), free: VecDeque::new(), capacity, len: 0, first_generation: first_generation.max(1) }
     }
 
     pub fn len(&self) -> u32 {
@@ -53,7 +60,7 @@ impl<T> Table<T> {
     pub fn insert_with(&mut self, make: impl FnOnce(u32) -> T) -> Result<u32, TableFull> {
         // New slots first: reuse comes as late as possible.
         let index = if (self.slots.len() as u32) < self.capacity {
-            self.slots.push(Slot { generation: 0, value: None });
+            self.slots.push(Slot { generation: self.first_generation - 1, value: None });
             self.slots.len() as u32 - 1
         } else {
             self.free.pop_front().ok_or(TableFull { capacity: self.capacity })?
@@ -109,6 +116,13 @@ mod tests {
         assert_eq!(table.remove(a), None);
         assert_eq!((table.get(a), table.get(c)), (None, Some(&'c')));
         assert_eq!(table.insert_with(|_| 'd'), Err(TableFull { capacity: 2 }));
+    }
+
+    #[test]
+    fn tables_with_other_first_generations_share_no_first_handles() {
+        let first = |generation| Table::starting_at(4, generation).insert_with(|_| ()).unwrap();
+        assert_ne!(first(1), first(2));
+        assert_eq!((first(255) >> 16, first(0) >> 16), (255, 1));
     }
 
     #[test]

@@ -37,9 +37,11 @@ pub struct Engine {
 impl Default for Fabric {
     fn default() -> Self {
         let limits = super::limits();
+        // A peer in another process is not reached: its numbers must not look like ours.
+        let generation = (std::process::id() % 255) as u8 + 1;
         Fabric {
-            engine: Mutex::new(Engine { qps: Table::new(limits.max_qp) }),
-            regions: Regions::default(),
+            engine: Mutex::new(Engine { qps: Table::starting_at(limits.max_qp, generation) }),
+            regions: Regions::starting_at(generation),
             pds: Mutex::new(Table::new(limits.max_pd)),
             cqs: Mutex::new(Table::new(limits.max_cq)),
             srqs: Mutex::new(Table::new(limits.max_srq)),

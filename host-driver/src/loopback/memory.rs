@@ -37,13 +37,11 @@ impl Pieces {
 #[derive(Debug)]
 pub struct Regions(RwLock<Table<MemoryRegion>>);
 
-impl Default for Regions {
-    fn default() -> Self {
-        Regions(RwLock::new(Table::new(crate::table::SLOTS_MAX)))
-    }
-}
-
 impl Regions {
+    pub fn starting_at(generation: u8) -> Self {
+        Regions(RwLock::new(Table::starting_at(crate::table::SLOTS_MAX, generation)))
+    }
+
     pub fn add(&self, region: &MemoryRegion) -> Result<MrKeys, DeviceError> {
         let key = self.0.write().unwrap_or_else(PoisonError::into_inner).insert_with(|_| *region);
         let key = key.map_err(|_| DeviceError::Exhausted { what: "memory regions" })?;
@@ -118,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_range_must_lie_within_its_region() {
-        let regions = Regions::default();
+        let regions = Regions::starting_at(1);
         let key = regions.add(&REGION).unwrap().rkey;
         let find = |addr, length| regions.resolve(key, PdId(1), addr, length, |_| true);
         assert_eq!(find(0x500, 100), Some(0x10_0000));
@@ -133,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_key_is_dead_after_removal() {
-        let regions = Regions::default();
+        let regions = Regions::starting_at(1);
         let keys = regions.add(&REGION).unwrap();
         regions.remove(keys).unwrap();
         assert!(regions.remove(keys).is_err());
