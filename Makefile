@@ -3,6 +3,7 @@
 #   make test     every test
 #   make lint     formatting, clippy, verilator -Wall on the emitted Verilog
 #   make verilog  emit the named builds into build/verilog
+#   make verbs    the drop-in libibverbs.so.1, in build/verbs (docs/verbs.md)
 #   make bench    the measured figures, printed and kept as JSON in build/bench
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,7 +13,7 @@ CARGO ?= cargo
 OUT ?= build
 BUILDS := sim ecp5 corundum100g
 
-.PHONY: help setup demo test lint verilog bench clean
+.PHONY: help setup demo test lint verilog verbs bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -33,6 +34,9 @@ lint: setup
 
 verilog: setup
 	@for b in $(BUILDS); do $(CARGO) run --quiet -p mrnic-sim --bin mrnic -- emit --build $$b --out $(OUT)/verilog; done
+
+verbs: setup
+	@$(CARGO) run --quiet -p mrnic-host-driver --bin mrnic-verbs -- build --out $(OUT)/verbs
 
 bench: setup
 	@$(CARGO) run --quiet -p mrnic-sim --bin mrnic -- bench --out $(OUT)/bench
