@@ -109,11 +109,12 @@ unsafe fn create(pd: *mut ibv_pd, attr: &mut ibv_qp_init_attr, send_ops: u64) ->
         capacity,
         token,
     };
-    let made = context.device.create_qp(&spec).and_then(|qp| Ok((context.device.query_port(1)?, qp)));
-    let (port, made) = made.inspect_err(|e| {
+    let undo = |e: &DeviceError| {
         context.hub.remove_qp(token);
         undo(e);
-    })?;
+    };
+    let port = context.device.query_port(1).inspect_err(undo)?;
+    let made = context.device.create_qp(&spec).inspect_err(undo)?;
 
     let capacity = made.capacity();
     attr.cap = cap_of(&capacity);

@@ -10,3 +10,4 @@ mod extended;
 mod harness;
 mod lifetimes;
 mod notifications;
+mod soak;
