@@ -93,8 +93,8 @@ fn run(actions: &[Action]) -> Result<(), TestCaseError> {
                     *posted = Posted::default();
                     prop_assert!(side.nothing());
                 }
-                a.connect(b.number(), &options);
-                b.connect(a.number(), &options);
+                a.connect(&b.address(), &options);
+                b.connect(&a.address(), &options);
             }
         }
     }

@@ -130,7 +130,7 @@ fn retries_end() {
     // Nobody at the other end: 2 * 4.096 us * 2^1.
     let options = Options { timeout: 1, ..DEFAULT };
     let lonely = Side::new(&options);
-    lonely.connect(0xff_ffff, &options);
+    lonely.connect(&lonely.nowhere(), &options);
     assert_eq!(lonely.post(&mut send(1, IBV_WR_SEND, &[])), 0);
     assert_eq!(lonely.wait().status, IBV_WC_RETRY_EXC_ERR);
     assert_eq!(lonely.state(), IBV_QPS_ERR);
@@ -238,8 +238,8 @@ fn reset_clears_everything_a_hundred_times() {
             unsafe { ibv_query_qp(side.qp, &mut attr, 0, null_mut()) };
             assert_eq!((attr.dest_qp_num, attr.qp_access_flags, attr.timeout), (0, 0, 0));
         }
-        a.connect(b.number(), &DEFAULT);
-        b.connect(a.number(), &DEFAULT);
+        a.connect(&b.address(), &DEFAULT);
+        b.connect(&a.address(), &DEFAULT);
         assert_eq!(b.post_recv(round, &[]), 0);
         assert!(b.nothing() && a.nothing(), "the old request is gone");
         assert_eq!(a.post(&mut send(1000 + round, IBV_WR_SEND, &[])), 0);

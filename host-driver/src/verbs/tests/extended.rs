@@ -179,8 +179,8 @@ fn the_extended_cq_reads_field_by_field() {
             qp,
         });
         assert_eq!(a.to_state(IBV_QPS_RESET), 0);
-        a.connect(b2.number(), &DEFAULT);
-        b2.connect(a.number(), &DEFAULT);
+        a.connect(&b2.address(), &DEFAULT);
+        b2.connect(&a.address(), &DEFAULT);
         for wr_id in 0..2 {
             assert_eq!(b2.post_recv(wr_id, &[]), 0);
             let mut wr = send(1, IBV_WR_SEND_WITH_IMM, &[]);

@@ -49,6 +49,12 @@ pub struct Side {
     pub qp: *mut ibv_qp,
 }
 
+/// Of a QP.
+pub struct Address {
+    pub gid: ibv_gid,
+    pub number: u32,
+}
+
 #[derive(Clone, Copy)]
 pub struct Options {
     pub srq: bool,
@@ -126,8 +132,20 @@ impl Side {
         }
     }
 
-    /// Up to ready-to-send with the peer of that number.
-    pub fn connect(&self, dest: u32, options: &Options) {
+    /// What the other side has to know.
+    pub fn address(&self) -> Address {
+        let mut gid = ibv_gid { raw: [0; 16] };
+        assert_eq!(unsafe { ibv_query_gid(self.context, 1, 0, &mut gid) }, 0);
+        Address { gid, number: self.number() }
+    }
+
+    /// An address of this device where no QP is.
+    pub fn nowhere(&self) -> Address {
+        Address { number: 0xff_fffe, ..self.address() }
+    }
+
+    /// Up to ready-to-send with that peer.
+    pub fn connect(&self, peer: &Address, options: &Options) {
         unsafe {
             let mut a: ibv_qp_attr = zeroed();
             a.qp_state = IBV_QPS_INIT;
@@ -137,11 +155,15 @@ impl Side {
             assert_eq!(self.modify(&mut a, init), 0);
             a.qp_state = IBV_QPS_RTR;
             a.path_mtu = 3;
-            a.dest_qp_num = dest;
+            a.dest_qp_num = peer.number;
+            // Each direction has a PSN of its own, which both sides know.
+            a.rq_psn = !peer.number & 0xff_ffff;
             a.max_dest_rd_atomic = 1;
             a.min_rnr_timer = 1;
             a.ah_attr.is_global = 1;
             a.ah_attr.port_num = 1;
+            a.ah_attr.grh.dgid = peer.gid;
+            a.ah_attr.grh.hop_limit = 64;
             let rtr = IBV_QP_STATE
                 | IBV_QP_AV
                 | IBV_QP_PATH_MTU
@@ -152,6 +174,7 @@ impl Side {
             assert_eq!(self.modify(&mut a, rtr), 0);
             a.qp_state = IBV_QPS_RTS;
             a.timeout = options.timeout;
+            a.sq_psn = !self.number() & 0xff_ffff;
             a.retry_cnt = 1;
             a.rnr_retry = options.rnr_retry;
             a.max_rd_atomic = 1;
@@ -227,8 +250,8 @@ pub fn verbs_of(context: *mut ibv_context) -> *mut verbs_context {
 /// Two connected sides.
 pub fn pair(options: &Options) -> (Side, Side) {
     let (a, b) = (Side::new(options), Side::new(options));
-    a.connect(b.number(), options);
-    b.connect(a.number(), options);
+    a.connect(&b.address(), options);
+    b.connect(&a.address(), options);
     (a, b)
 }
 

@@ -76,7 +76,7 @@ fn a_sleeping_program_is_woken_though_nobody_polls() {
     // The request runs out of retries while the program waits for its descriptor.
     let options = Options { timeout: 1, ..DEFAULT };
     let lonely = Side::new(&options);
-    lonely.connect(0xff_ffff, &options);
+    lonely.connect(&lonely.nowhere(), &options);
     arm(&lonely, 0);
     assert_eq!(lonely.post(&mut send(1, IBV_WR_SEND, &[])), 0);
     assert!(readable(channel_fd(&lonely), LONG_MS));
