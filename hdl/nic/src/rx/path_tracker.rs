@@ -1,5 +1,5 @@
-//! path_tracker: which packets of a path have arrived (R2 class, R5 bit set and cumulative advance, R9 vector).
-//! In: `start` with a path row and a PPSN, then `take` for an accepted packet, `gather` for the vector. Out: class, cum, high, SAV.
+//! path_tracker: which packets of a path have arrived (R2 class, R5 bit set and cumulative advance).
+//! In: `start` with a path row and a PPSN, then `take` for an accepted packet. Out: class, cum, high and the bits for ack_collect.
 //! Guarantees: a PPSN sets its bit once; cum passes only received PPSNs; bits at and below cum are zero; logic on 64 bits a clock.
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -24,7 +24,6 @@ pub enum TrackerState {
     Add,
     Encode,
     Store,
-    Gather,
 }
 
 /// cum and high of a path.
@@ -50,8 +49,6 @@ pub struct PathTracker {
     /// The packet is accepted: set its bit, advance, write back. `busy` is high from the next clock until cum and high are final;
     /// the clock after that writes the row, so the next `start` comes one clock later.
     pub take: Signal<In, Bit>,
-    /// Assemble the vector from the state of the row last started (and taken); five clocks later `sav` is valid.
-    pub gather: Signal<In, Bit>,
     /// Opens the path: one clock.
     pub clear: Signal<In, Bit>,
     pub busy: Signal<Out, Bit>,
@@ -60,8 +57,8 @@ pub struct PathTracker {
     pub in_order: Signal<Out, Bit>,
     pub cum: Signal<Out, Bits<24>>,
     pub high: Signal<Out, Bits<24>>,
-    /// Bit i: cum + 1 + i has been received.
-    pub sav: Signal<Out, Bits<256>>,
+    /// Bit n mod 256: PPSN n above cum has been received. Valid and final like cum, until the clock after the next `start`.
+    pub vector: Signal<Out, Bits<256>>,
     pub init_done: Signal<Out, Bit>,
     rows: Ram<TrackerRow>,
     words: [Ram<Bits<64>>; 4],
@@ -81,21 +78,16 @@ pub struct PathTracker {
     all_ones: DFF<Bit>,
     hole: FirstOne64,
     hole_bit: DFF<Bits<64>>,
-    turn: DFF<Bits<2>>,
-    start_word: DFF<Bits<2>>,
-    start_bit: DFF<Bits<6>>,
-    part: [DFF<Bits<64>>; 4],
     selected: Signal<Local, Bits<64>>,
-    next_word: Signal<Local, Bits<64>>,
     low_mask: Signal<Local, Bits<64>>,
     sum: Signal<Local, Bits<64>>,
     choice: Signal<Local, Bits<2>>,
-    following: Signal<Local, Bits<2>>,
     first: Signal<Local, Bits<24>>,
     base: Signal<Local, Bits<24>>,
     moved: Signal<Local, Bits<24>>,
     wide: Signal<Local, Bits<256>>,
     lane: Signal<Local, Bits<64>>,
+    lane_shift: [Constant<Bits<16>>; 4],
     write: Signal<Local, Bit>,
     write_at: Signal<Local, Bits<24>>,
     ones: Constant<Bits<64>>,
@@ -109,13 +101,12 @@ impl PathTracker {
             rows: Ram::new(depth),
             words: array_init::array_init(|_| Ram::new(depth)),
             word: array_init::array_init(|_| Default::default()),
-            part: array_init::array_init(|_| Default::default()),
+            lane_shift: array_init::array_init(|k| Constant::new((64 * k as u64).to_bits())),
             ones: Constant::new(u64::MAX.to_bits()),
             last_row: Constant::new((depth as u64 - 1).to_bits());
-            clock, reset, fault, start, row, ppsn, take, gather, clear, busy, verdict, in_order, cum, high, sav, init_done,
-            state, walk, at, number, cum_r, high_r, offset, gap, seen, below, filled_word, all_ones, hole, hole_bit, turn,
-            start_word, start_bit, selected, next_word, low_mask, sum, choice, following, first, base, moved, wide, lane,
-            write, write_at,
+            clock, reset, fault, start, row, ppsn, take, clear, busy, verdict, in_order, cum, high, vector, init_done, state,
+            walk, at, number, cum_r, high_r, offset, gap, seen, below, filled_word, all_ones, hole, hole_bit, selected,
+            low_mask, sum, choice, first, base, moved, wide, lane, write, write_at,
         })
     }
 }
@@ -123,7 +114,7 @@ impl PathTracker {
 impl Logic for PathTracker {
     #[hdl_gen]
     fn update(&mut self) {
-        comment!("module path_tracker: received set and cumulative point of a path (R2, R5, R9)");
+        comment!("module path_tracker: received set and cumulative point of a path (R2, R5)");
         dff_setup!(
             self,
             clock,
@@ -139,18 +130,13 @@ impl Logic for PathTracker {
             below,
             filled_word,
             all_ones,
-            hole_bit,
-            turn,
-            start_word,
-            start_bit
+            hole_bit
         );
         clock!(self, clock, rows);
         for k in 0..4 {
             self.words[k].clock.next = self.clock.val();
             self.word[k].clock.next = self.clock.val();
             self.word[k].d.next = self.word[k].q.val();
-            self.part[k].clock.next = self.clock.val();
-            self.part[k].d.next = self.part[k].q.val();
         }
 
         comment!("R2: class of the packet, from registers");
@@ -168,23 +154,15 @@ impl Logic for PathTracker {
             | (self.state.q.val() == TrackerState::Encode);
         self.init_done.next = self.state.q.val() != TrackerState::Walk;
 
-        comment!("word at the cumulative point, or at the turn of the gathering; and the one after it");
+        comment!("word at the cumulative point; at first that of the packet");
         self.choice.next = self.cum_r.q.val().get_bits::<2>(6);
         if self.state.q.val() == TrackerState::Calc {
             self.choice.next = self.number.q.val().get_bits::<2>(6);
         }
-        if self.state.q.val() == TrackerState::Gather {
-            self.choice.next = self.start_word.q.val() + self.turn.q.val();
-        }
-        self.following.next = self.choice.val() + 1;
         self.selected.next = self.word[0].q.val();
-        self.next_word.next = self.word[0].q.val();
         for k in 1..4 {
             if self.choice.val() == k.to_bits::<2>() {
                 self.selected.next = self.word[k].q.val();
-            }
-            if self.following.val() == k.to_bits::<2>() {
-                self.next_word.next = self.word[k].q.val();
             }
         }
         self.low_mask.next = !(self.ones.val() << self.cum_r.q.val().get_bits::<6>(0));
@@ -253,19 +231,6 @@ impl Logic for PathTracker {
                 self.write.next = true;
                 self.state.d.next = TrackerState::Ready;
             }
-            TrackerState::Gather => {
-                comment!("R9: one word of the vector a clock, relative to cum + 1");
-                for k in 0..4 {
-                    if self.turn.q.val() == k.to_bits::<2>() {
-                        self.part[k].d.next = (self.selected.val() >> self.start_bit.q.val())
-                            | ((self.next_word.val() << 1) << !self.start_bit.q.val());
-                    }
-                }
-                self.turn.d.next = self.turn.q.val() + 1;
-                if self.turn.q.val() == 3 {
-                    self.state.d.next = TrackerState::Ready;
-                }
-            }
             _ => {}
         }
 
@@ -287,12 +252,6 @@ impl Logic for PathTracker {
                     self.state.d.next = TrackerState::Mask;
                 }
             }
-        }
-        if self.gather.val() {
-            self.state.d.next = TrackerState::Gather;
-            self.turn.d.next = 0.into();
-            self.start_word.d.next = self.first.val().get_bits::<2>(6);
-            self.start_bit.d.next = self.first.val().get_bits::<6>(0);
         }
         if self.start.val() {
             self.at.d.next = self.row.val();
@@ -320,19 +279,11 @@ impl Logic for PathTracker {
                 self.words[k].write_data.next = 0.into();
             }
         }
-        self.sav.next = 0.into();
+        self.vector.next = 0.into();
         for k in 0..4 {
-            self.lane.next = self.part[k].q.val();
+            self.lane.next = self.word[k].q.val();
             self.wide.next = bit_cast::<256, 64>(self.lane.val());
-            if k == 0 {
-                self.sav.next = self.wide.val();
-            } else if k == 1 {
-                self.sav.next = self.sav.val() | (self.wide.val() << 64);
-            } else if k == 2 {
-                self.sav.next = self.sav.val() | (self.wide.val() << 128);
-            } else {
-                self.sav.next = self.sav.val() | (self.wide.val() << 192);
-            }
+            self.vector.next = self.vector.val() | (self.wide.val() << self.lane_shift[k].val());
         }
 
         if self.reset.val() {

@@ -1,24 +1,26 @@
 //! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, EPOCH SWAP, EPOCH PUBLISH, CFG.
 //! In: `hdr` records of good frames, table writes, registers. Out: `place`, `ackdesc`, `ack`, `rxerr`, commit records.
-//! Guarantees: every output has room before a step begins; 7 clocks a packet, 12 with acknowledgment (more where a hole is filled).
+//! Guarantees: every output has room before it is made; 7 clocks a packet, acknowledged or not (more where a hole is filled), 5 an ACK.
+use super::ack_collect::AckCollect;
 use super::key_check::KeyCheck;
 use super::message_tracker::MessageTracker;
+use super::packet_check::PacketCheck;
 use super::path_tracker::PathTracker;
+use super::path_update::PathUpdate;
 use super::rate_hint::RateHint;
+use super::rx_commit::RxCommit;
 use super::rx_config::RxConfig;
-use super::rx_layout::{flag_mask, opcode_value};
-use super::rx_rows::{kind, AckDescRow, RxAckHeader, RxCommitRow, RxConnRow, RxHeader, RxPathRow, RxQpRow};
+use super::rx_rows::{RxAckHeader, RxHeader, RxPathRow};
+use super::rx_tables::RxTables;
 use super::rx_timers::RxTimers;
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
-use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, LogicState)]
 pub enum RxState {
-    Walk,
     Idle,
     Read,
     Calc,
@@ -26,9 +28,7 @@ pub enum RxState {
     Judge,
     Apply,
     Commit,
-    Gather,
-    Reply,
-    Config,
+    Settle,
 }
 
 /// See the module documentation.
@@ -149,90 +149,41 @@ pub struct RxCore {
     messages: MessageTracker,
     hint: RateHint,
     timers: RxTimers,
-    tables: RxConfig,
-    conns: Ram<RxConnRow>,
-    qps: Ram<RxQpRow>,
-    paths: Ram<RxPathRow>,
+    setup: RxConfig,
+    tables: RxTables,
+    check: PacketCheck,
+    effect: PathUpdate,
+    collect: AckCollect,
+    journal: RxCommit,
     state: DFF<RxState>,
-    walk: DFF<Bits<24>>,
     h: DFF<RxHeader>,
+    ack_r: DFF<RxAckHeader>,
     is_timer: DFF<Bit>,
-    is_write: DFF<Bit>,
-    is_nop: DFF<Bit>,
-    is_probe: DFF<Bit>,
-    is_ack: DFF<Bit>,
     time: DFF<Bits<32>>,
     row: DFF<Bits<24>>,
-    conn_row: DFF<RxConnRow>,
-    qp_row: DFF<RxQpRow>,
     path: DFF<RxPathRow>,
-    qp_failed: DFF<Bit>,
-    allowed: DFF<Bit>,
-    bad_qp: DFF<Bit>,
-    too_long: DFF<Bit>,
-    touches_key: DFF<Bit>,
-    age: DFF<Bits<32>>,
-    code: DFF<Bits<3>>,
-    addr: DFF<Bits<64>>,
-    accepted: DFF<Bit>,
-    refused: DFF<Bit>,
-    duplicate: DFF<Bit>,
-    outside: DFF<Bit>,
-    in_order: DFF<Bit>,
-    held_full: DFF<Bit>,
-    placed: DFF<Bit>,
     acking: DFF<Bit>,
-    turn: DFF<Bits<2>>,
+    peer_known: DFF<Bit>,
+    peer_qpn: DFF<Bits<24>>,
+    oldest: DFF<Bits<24>>,
     place_full: DFF<Bit>,
-    place_write_r: DFF<Bit>,
-    place_bytes_r: DFF<Bits<13>>,
     ack_full: DFF<Bit>,
-    ack_r: DFF<RxAckHeader>,
-    desc_full: DFF<Bit>,
-    desc: DFF<AckDescRow>,
     rxerr_full: DFF<Bit>,
-    commit_valid: DFF<Bit>,
-    commit: DFF<RxCommitRow>,
     free: Signal<Local, Bit>,
-    ack_now: Signal<Local, Bit>,
-    flags: Signal<Local, Bits<16>>,
     begin: Signal<Local, Bit>,
-    data: Signal<Local, Bit>,
-    marked: Signal<Local, Bit>,
-    rewrite: Signal<Local, Bit>,
-    last_qp_open: Signal<Local, Bit>,
-    waited: Signal<Local, Bits<32>>,
+    commits: Signal<Local, Bit>,
+    changes: Signal<Local, Bit>,
+    swaps: Signal<Local, Bit>,
+    publishes: Signal<Local, Bit>,
+    accepted: Signal<Local, Bit>,
+    refused: Signal<Local, Bit>,
+    names_qp: Signal<Local, Bit>,
+    placed: Signal<Local, Bit>,
+    taken: Signal<Local, Bit>,
+    fails: Signal<Local, Bit>,
     read_conn: Signal<Local, Bits<16>>,
     read_qp: Signal<Local, Bits<16>>,
     read_row: Signal<Local, Bits<24>>,
-    home_over: Signal<Local, Bits<8>>,
-    via_over: Signal<Local, Bits<8>>,
-    op_write: Constant<Bits<8>>,
-    op_nop: Constant<Bits<8>>,
-    op_probe: Constant<Bits<8>>,
-    op_ack: Constant<Bits<8>>,
-    flag_probe_reply: Constant<Bits<16>>,
-    flag_ts_valid: Constant<Bits<16>>,
-    flag_nak: Constant<Bits<16>>,
-    kind_data: Constant<Bits<3>>,
-    kind_probe: Constant<Bits<3>>,
-    kind_ack: Constant<Bits<3>>,
-    kind_dropped: Constant<Bits<3>>,
-    kind_timer: Constant<Bits<3>>,
-    kind_swap: Constant<Bits<3>>,
-    kind_publish: Constant<Bits<3>>,
-    closed_path: Constant<RxPathRow>,
-    conn_count: Constant<Bits<24>>,
-    qp_count: Constant<Bits<24>>,
-    last_row: Constant<Bits<24>>,
-}
-
-fn opcode(name: &str) -> Constant<Bits<8>> {
-    Constant::new(opcode_value(name).to_bits())
-}
-
-fn flag(name: &str) -> Constant<Bits<16>> {
-    Constant::new(flag_mask(name).to_bits())
 }
 
 impl RxCore {
@@ -243,28 +194,9 @@ impl RxCore {
             messages: MessageTracker::new(config),
             hint: RateHint::new(config),
             timers: RxTimers::new(config),
-            tables: RxConfig::new(config),
-            conns: Ram::new(config.conns),
-            qps: Ram::new(config.qps),
-            paths: Ram::new(config.path_rows()),
-            op_write: opcode("WRITE"),
-            op_nop: opcode("NOP"),
-            op_probe: opcode("PROBE"),
-            op_ack: opcode("ACK"),
-            flag_probe_reply: flag("probe_reply"),
-            flag_ts_valid: flag("ts_valid"),
-            flag_nak: flag("nak"),
-            kind_data: Constant::new(kind::DATA.to_bits()),
-            kind_probe: Constant::new(kind::PROBE.to_bits()),
-            kind_ack: Constant::new(kind::ACK.to_bits()),
-            kind_dropped: Constant::new(kind::DROPPED.to_bits()),
-            kind_timer: Constant::new(kind::TIMER.to_bits()),
-            kind_swap: Constant::new(kind::EPOCH_SWAP.to_bits()),
-            kind_publish: Constant::new(kind::EPOCH_PUBLISH.to_bits()),
-            closed_path: Constant::new(RxPathRow::default()),
-            conn_count: Constant::new((config.conns as u64).to_bits()),
-            qp_count: Constant::new((config.qps as u64).to_bits()),
-            last_row: Constant::new((config.path_rows().max(config.qps) as u64 - 1).to_bits());
+            setup: RxConfig::new(config),
+            tables: RxTables::new(config),
+            check: PacketCheck::new(config);
             clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
             init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, ack_valid,
             ack_ready, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
@@ -279,11 +211,9 @@ impl RxCore {
             commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
             commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
             commit_rx_unacked, commit_rx_exp,
-            state, walk, h, is_timer, is_write, is_nop, is_probe, is_ack, time, row, conn_row, qp_row, path, qp_failed,
-            allowed, bad_qp, too_long, touches_key, age, code, addr, accepted, refused, duplicate, outside, in_order,
-            held_full, placed, acking, turn, place_full, place_write_r, place_bytes_r, ack_full, ack_r, desc_full, desc,
-            rxerr_full, commit_valid, commit, free, ack_now, flags, begin, data, marked, rewrite, last_qp_open, waited, read_conn, read_qp,
-            read_row, home_over, via_over,
+            effect, collect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
+            place_full, ack_full, rxerr_full, free, begin, commits, changes, swaps, publishes, accepted, refused, names_qp,
+            placed, taken, fails, read_conn, read_qp, read_row,
         })
     }
 }
@@ -293,69 +223,39 @@ impl Logic for RxCore {
     fn update(&mut self) {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
-            self,
-            clock,
-            state,
-            walk,
-            h,
-            is_timer,
-            is_write,
-            is_nop,
-            is_probe,
-            is_ack,
-            time,
-            row,
-            conn_row,
-            qp_row,
-            path,
-            qp_failed,
-            allowed,
-            bad_qp,
-            too_long,
-            touches_key,
-            age,
-            code,
-            addr,
-            accepted,
-            refused,
-            duplicate,
-            outside,
-            in_order,
-            held_full,
-            placed,
-            acking,
-            turn,
-            place_full,
-            place_write_r,
-            place_bytes_r,
-            ack_full,
-            ack_r,
-            desc_full,
-            desc,
-            rxerr_full,
-            commit_valid,
-            commit
+            self, clock, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest, place_full, ack_full,
+            rxerr_full
         );
-        clock!(self, clock, tracker, key, messages, hint, timers, tables, conns, qps, paths);
+        clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal);
         self.tracker.reset.next = self.reset.val();
         self.key.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
         self.hint.reset.next = self.reset.val();
         self.timers.reset.next = self.reset.val();
+        self.setup.reset.next = self.reset.val();
         self.tables.reset.next = self.reset.val();
-        self.init_done.next = (self.state.q.val() != RxState::Walk)
-            & self.tracker.init_done.val()
+        self.collect.reset.next = self.reset.val();
+        self.journal.reset.next = self.reset.val();
+        self.init_done.next = self.tracker.init_done.val()
             & self.key.init_done.val()
             & self.messages.init_done.val()
             & self.hint.init_done.val()
             & self.timers.init_done.val()
+            & self.setup.init_done.val()
             & self.tables.init_done.val();
 
-        comment!("outputs are registers; a step begins when all of them are free");
+        comment!("verdicts of a packet, from clock 5 of its step on");
+        self.accepted.next = self.check.fresh.val() & !self.check.code.val().any();
+        self.refused.next = self.check.fresh.val() & self.check.code.val().any();
+        self.names_qp.next = self.check.fresh.val() & self.check.write.val() & !self.check.bad_qp.val();
+        self.placed.next =
+            (self.accepted.val() & self.check.write.val() & self.h.q.val().payload_bytes.any()) | self.check.again.val();
+
+        comment!("outputs; what they show stays until the next step begins, and that waits until all of them are taken");
         self.place_valid.next = self.place_full.q.val();
-        self.place_write.next = self.place_write_r.q.val();
-        self.place_addr.next = self.addr.q.val();
-        self.place_bytes.next = self.place_bytes_r.q.val();
+        self.place_write.next = self.placed.val();
+        self.place_addr.next = self.key.addr.val();
+        self.place_bytes.next = self.h.q.val().payload_bytes;
         self.ack_valid.next = self.ack_full.q.val();
         self.ack_conn.next = self.h.q.val().conn;
         self.ack_home.next = self.h.q.val().home.get_bits::<3>(0);
@@ -370,23 +270,6 @@ impl Logic for RxCore {
         self.ack_mak_qp.next = self.ack_r.q.val().mak_qp;
         self.ack_mak_code.next = self.ack_r.q.val().mak_code;
         self.ack_mak_msn.next = self.ack_r.q.val().mak_msn;
-        self.ackdesc_valid.next = self.desc_full.q.val();
-        self.ackdesc_conn.next = self.desc.q.val().conn;
-        self.ackdesc_home.next = self.desc.q.val().home;
-        self.ackdesc_via.next = self.desc.q.val().via;
-        self.ackdesc_cum.next = self.desc.q.val().cum;
-        self.ackdesc_ts_echo.next = self.desc.q.val().ts_echo;
-        self.ackdesc_service.next = self.desc.q.val().service;
-        self.ackdesc_ce.next = self.desc.q.val().ce;
-        self.ackdesc_dup.next = self.desc.q.val().dup;
-        self.ackdesc_rx.next = self.desc.q.val().rx;
-        self.ackdesc_flags.next = self.desc.q.val().flags;
-        self.ackdesc_rate.next = self.desc.q.val().rate;
-        self.ackdesc_epoch.next = self.desc.q.val().epoch;
-        self.ackdesc_mak_qp.next = self.desc.q.val().mak_qp;
-        self.ackdesc_mak_code.next = self.desc.q.val().mak_code;
-        self.ackdesc_mak_msn.next = self.desc.q.val().mak_msn;
-        self.ackdesc_sav.next = self.tracker.sav.val();
         self.rxerr_valid.next = self.rxerr_full.q.val();
         self.rxerr_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
         if self.place_ready.val() {
@@ -395,9 +278,6 @@ impl Logic for RxCore {
         if self.ack_ready.val() {
             self.ack_full.d.next = false;
         }
-        if self.ackdesc_ready.val() {
-            self.desc_full.d.next = false;
-        }
         if self.rxerr_ready.val() {
             self.rxerr_full.d.next = false;
         }
@@ -405,33 +285,9 @@ impl Logic for RxCore {
             & self.init_done.val()
             & (!self.place_full.q.val() | self.place_ready.val())
             & (!self.ack_full.q.val() | self.ack_ready.val())
-            & (!self.desc_full.q.val() | self.ackdesc_ready.val())
             & (!self.rxerr_full.q.val() | self.rxerr_ready.val());
-        self.commit_rx_valid.next = self.commit_valid.q.val();
-        self.commit_rx_kind.next = self.commit.q.val().kind;
-        self.commit_rx_class.next = self.commit.q.val().class;
-        self.commit_rx_conn.next = self.commit.q.val().conn;
-        self.commit_rx_home.next = self.commit.q.val().home;
-        self.commit_rx_via.next = self.commit.q.val().via;
-        self.commit_rx_opcode.next = self.commit.q.val().opcode;
-        self.commit_rx_ppsn.next = self.commit.q.val().ppsn;
-        self.commit_rx_code.next = self.commit.q.val().code;
-        self.commit_rx_placed.next = self.commit.q.val().placed;
-        self.commit_rx_addr.next = self.commit.q.val().addr;
-        self.commit_rx_bytes.next = self.commit.q.val().bytes;
-        self.commit_rx_acked.next = self.commit.q.val().acked;
-        self.commit_rx_now.next = self.commit.q.val().now;
-        self.commit_rx_share.next = self.commit.q.val().share;
-        self.commit_rx_cum.next = self.commit.q.val().cum;
-        self.commit_rx_high.next = self.commit.q.val().high;
-        self.commit_rx_ce.next = self.commit.q.val().ce;
-        self.commit_rx_dup.next = self.commit.q.val().dup;
-        self.commit_rx_rx.next = self.commit.q.val().rx;
-        self.commit_rx_unacked.next = self.commit.q.val().unacked;
-        self.commit_rx_exp.next = self.commit.q.val().exp;
-        self.commit_valid.d.next = false;
 
-        comment!("rows addressed: of the packet or the timer in its first clock, of the last QP for an acknowledgment");
+        comment!("rows addressed: of the packet or the timer before its first clock, of the path's last QP in the step");
         self.read_conn.next = self.hdr_conn.val();
         self.read_row.next =
             (bit_cast::<24, 16>(self.hdr_conn.val()) << 3) | bit_cast::<24, 3>(self.hdr_home.val().get_bits::<3>(0));
@@ -443,81 +299,32 @@ impl Logic for RxCore {
         if self.state.q.val() != RxState::Idle {
             self.read_qp.next = self.path.q.val().last_qp;
         }
-        if self.state.q.val() == RxState::Config {
-            self.read_qp.next = self.tables.index.val();
+        if self.state.q.val() == RxState::Settle {
+            self.read_qp.next = self.setup.index.val();
         }
         self.qperr_addr.next = self.read_qp.val();
-        self.begin.next = false;
+
         self.hdr_ready.next = false;
-
-        self.tables.cfg_valid.next = self.cfg_valid.val();
-        self.tables.cfg_table.next = self.cfg_table.val();
-        self.tables.cfg_index.next = self.cfg_index.val();
-        self.tables.cfg_data.next = self.cfg_data.val();
-        self.cfg_busy.next = self.tables.cfg_busy.val();
-        self.tables.go.next = false;
-        self.tables.clearing.next = self.messages.busy.val();
-
-        self.hint.now.next = self.now.val();
-        self.hint.cap.next = self.epoch_cap.val();
-        self.hint.add.next = false;
-        self.hint.add_conn.next = self.h.q.val().conn;
-        self.hint.add_bytes.next = self.h.q.val().payload_bytes;
-        self.hint.read_conn.next = self.h.q.val().conn;
-        self.hint.swap.next = false;
-        self.hint.publish.next = false;
-        self.hint.clear.next = self.tables.conn_write.val();
-        self.hint.clear_conn.next = self.tables.index.val();
-        self.timers.now.next = self.now.val();
-        self.timers.ack_delay.next = self.ack_delay.val();
+        self.begin.next = false;
+        self.commits.next = false;
+        self.changes.next = false;
+        self.swaps.next = false;
+        self.publishes.next = false;
+        self.taken.next = false;
+        self.fails.next = false;
+        self.setup.go.next = false;
         self.timers.taken.next = false;
-        self.tracker.fault.next = self.fault.val();
-        self.tracker.take.next = false;
-        self.tracker.gather.next = false;
-        self.messages.take.next = false;
-        self.key.fault.next = self.fault.val();
-        self.ack_now.next = false;
-        self.flags.next = 0.into();
-        self.data.next = self.is_write.q.val() | self.is_nop.q.val();
-        self.marked.next = self.h.q.val().ecn_ce != self.path.q.val().ce_state;
-        self.rewrite.next = (self.fault.val() == 6) & self.duplicate.q.val() & self.is_write.q.val() & (self.code.q.val() == 0);
-        self.waited.next = self.time.q.val() - self.path.q.val().last_arrival;
-        self.last_qp_open.next = self.path.q.val().last_qp_known
-            & self.qps.read_data.val().open
-            & (self.qps.read_data.val().conn == self.h.q.val().conn);
-        self.home_over.next = self.h.q.val().home >> self.conn_row.q.val().paths_log2;
-        self.via_over.next = self.h.q.val().via >> self.conn_row.q.val().paths_log2;
-        self.conns.write_enable.next = self.tables.conn_write.val();
-        self.qps.write_enable.next = self.tables.qp_write.val();
-        self.paths.write_enable.next = self.tables.path_write.val();
-        self.timers.write.next = self.tables.path_write.val();
-
+        self.check.load.next = false;
         match self.state.q.val() {
-            RxState::Walk => {
-                self.conns.write_enable.next = true;
-                self.qps.write_enable.next = true;
-                self.paths.write_enable.next = true;
-                self.walk.d.next = self.walk.q.val() + 1;
-                if self.walk.q.val() == self.last_row.val() {
-                    self.state.d.next = RxState::Idle;
-                }
-            }
             RxState::Idle => {
                 if self.free.val() {
-                    if self.tables.pending.val() & self.hint.at_rest.val() {
-                        self.tables.go.next = true;
-                        self.state.d.next = RxState::Config;
+                    if self.setup.pending.val() & self.hint.at_rest.val() {
+                        self.setup.go.next = true;
+                        self.state.d.next = RxState::Settle;
                     } else if self.hint.swap_due.val() | self.hint.publish_due.val() {
                         comment!("a table write waits while the hint is computed, and no epoch ends while one waits");
-                        self.hint.swap.next = self.hint.swap_due.val();
-                        self.hint.publish.next = self.hint.publish_due.val();
-                        self.commit_valid.d.next = true;
-                        self.commit.d.next.kind = self.kind_swap.val();
-                        if self.hint.publish_due.val() {
-                            self.commit.d.next.kind = self.kind_publish.val();
-                        }
-                        self.commit.d.next.now = self.now.val();
-                        self.commit.d.next.share = self.hint.share.val();
+                        self.swaps.next = self.hint.swap_due.val();
+                        self.publishes.next = self.hint.publish_due.val();
                     } else if self.timers.due.val() {
                         self.timers.taken.next = true;
                         self.begin.next = true;
@@ -529,259 +336,65 @@ impl Logic for RxCore {
             }
             RxState::Read => {
                 comment!("clock 1: the rows");
-                self.conn_row.d.next = self.conns.read_data.val();
-                self.qp_row.d.next = self.qps.read_data.val();
-                self.path.d.next = self.paths.read_data.val();
-                self.qp_failed.d.next = self.qperr_data.val();
-                self.is_write.d.next = self.h.q.val().opcode == self.op_write.val();
-                self.is_nop.d.next = self.h.q.val().opcode == self.op_nop.val();
-                self.is_probe.d.next = self.h.q.val().opcode == self.op_probe.val();
-                self.is_ack.d.next = self.h.q.val().opcode == self.op_ack.val();
+                self.path.d.next = self.tables.path.val();
+                self.check.load.next = true;
                 self.state.d.next = RxState::Calc;
             }
             RxState::Calc => {
-                comment!("clock 2: the opcode is one of this stage, R1, the QP part of R3, the age of a held acknowledgment");
-                self.allowed.d.next = (bit_cast::<24, 16>(self.h.q.val().conn) < self.conn_count.val())
-                    & self.conn_row.q.val().open
-                    & (self.is_timer.q.val() | self.data.val() | self.is_probe.q.val() | self.is_ack.q.val())
-                    & (self.home_over.val() == 0)
-                    & (self.via_over.val() == 0);
-                self.bad_qp.d.next = (self.h.q.val().dest_qp >= self.qp_count.val())
-                    | !self.qp_row.q.val().open
-                    | (self.qp_row.q.val().conn != self.h.q.val().conn);
-                self.qp_failed.d.next = self.qp_failed.q.val() | self.qp_row.q.val().failed;
-                self.too_long.d.next =
-                    bit_cast::<17, 13>(self.h.q.val().payload_bytes) > (bits::<17>(1) << self.conn_row.q.val().mtu_log2);
-                self.touches_key.d.next = self.h.q.val().length.any();
-                self.age.d.next = self.time.q.val() - self.path.q.val().ack_time;
-                self.held_full.d.next =
-                    (bit_cast::<4, 3>(self.path.q.val().unacked) + 1) >= bit_cast::<4, 3>(self.ack_every.val());
                 self.state.d.next = RxState::Class;
             }
             RxState::Class => {
-                comment!("clock 3: R2; only a packet that passed R1 and carries a PPSN has a class");
-                self.accepted.d.next = self.allowed.q.val() & self.data.val() & (self.tracker.verdict.val() == 0);
-                self.duplicate.d.next = self.allowed.q.val() & self.data.val() & (self.tracker.verdict.val() == 1);
-                self.outside.d.next = self.allowed.q.val() & self.data.val() & (self.tracker.verdict.val() == 2);
-                self.in_order.d.next = self.tracker.in_order.val();
+                comment!("clock 3: R9, the sender's QP of the path's last packet; an ACK is handed on, what R1 drops is discarded");
+                self.peer_known.d.next = self.path.q.val().last_qp_known
+                    & self.tables.qp.val().open
+                    & (self.tables.qp.val().conn == self.h.q.val().conn);
+                self.peer_qpn.d.next = self.tables.qp.val().peer_qpn;
+                self.oldest.d.next = self.messages.exp_read.val();
+                self.acking.d.next = false;
                 self.state.d.next = RxState::Judge;
                 if self.is_timer.q.val() {
-                    self.accepted.d.next = false;
-                    self.duplicate.d.next = false;
-                    self.outside.d.next = false;
-                    comment!("R8: the scan only offers; here it is decided");
-                    if !self.path.q.val().unacked.any() | (self.age.q.val() < self.ack_delay.val()) {
+                    if !self.effect.timer_due.val() {
                         self.state.d.next = RxState::Idle;
                     }
+                } else if !self.check.allowed.val() | self.check.ack.val() {
+                    self.place_full.d.next = self.h.q.val().payload_bytes.any();
+                    self.ack_full.d.next = self.check.allowed.val();
+                    self.state.d.next = RxState::Commit;
                 }
             }
             RxState::Judge => {
-                comment!("clock 4: R3 in its order");
-                self.code.d.next = 0.into();
-                if self.is_write.q.val() {
-                    if self.bad_qp.q.val() {
-                        self.code.d.next = 4.into();
-                    } else if self.qp_failed.q.val() {
-                        self.code.d.next = 6.into();
-                    } else if self.too_long.q.val() | !self.messages.fits.val() {
-                        self.code.d.next = 7.into();
-                    } else if self.touches_key.q.val() {
-                        self.code.d.next = bit_cast::<3, 2>(self.key.code.val());
-                    }
-                    if (self.fault.val() == 6) & self.duplicate.q.val() {
-                        self.code.d.next = bit_cast::<3, 2>(self.key.code.val());
-                    }
-                }
-                self.addr.d.next = self.key.addr.val();
                 self.state.d.next = RxState::Apply;
             }
             RxState::Apply => {
                 comment!("clock 5: R4 to R8, R10");
+                self.path.d.next = self.effect.after.val();
+                self.acking.d.next = self.effect.ack_now.val();
+                self.place_full.d.next = !self.is_timer.q.val() & self.h.q.val().payload_bytes.any();
+                self.taken.next = self.accepted.val();
+                if self.names_qp.val() {
+                    self.peer_known.d.next = true;
+                    self.peer_qpn.d.next = self.check.qp.val().peer_qpn;
+                }
+                if self.refused.val() & (self.check.code.val() != 4) & (self.check.code.val() != 6) {
+                    comment!("R4: the QP goes to Error unless there is none or it is there");
+                    self.rxerr_full.d.next = true;
+                    self.fails.next = true;
+                }
                 self.state.d.next = RxState::Commit;
-                self.refused.d.next = self.accepted.q.val() & (self.code.q.val() != 0);
-                self.accepted.d.next = self.accepted.q.val() & (self.code.q.val() == 0);
-                self.ack_now.next = self.is_timer.q.val();
-                if !self.is_timer.q.val() {
-                    self.place_full.d.next = self.h.q.val().payload_bytes.any();
-                    self.ack_full.d.next = self.allowed.q.val() & self.is_ack.q.val();
-                    if self.allowed.q.val() & self.is_probe.q.val() {
-                        self.path.d.next.last_via = self.h.q.val().via.get_bits::<3>(0);
-                        self.ack_now.next = true;
-                    }
-                }
-                if self.accepted.q.val() | self.duplicate.q.val() {
-                    comment!("R10, refused packets included");
-                    self.path.d.next.last_ts = self.h.q.val().tx_ts;
-                    self.path.d.next.last_ts_valid = !self.h.q.val().rtx;
-                    self.path.d.next.last_via = self.h.q.val().via.get_bits::<3>(0);
-                    self.path.d.next.last_arrival = self.time.q.val();
-                }
-                if self.duplicate.q.val() {
-                    self.path.d.next.dup = self.path.q.val().dup + 1;
-                    self.path.d.next.rx = self.path.q.val().rx + 1;
-                    self.ack_now.next = true;
-                }
-                if self.outside.q.val() {
-                    self.ack_now.next = true;
-                }
-                if self.accepted.q.val() & self.is_write.q.val() & !self.bad_qp.q.val() {
-                    self.path.d.next.last_qp = self.h.q.val().dest_qp.get_bits::<16>(0);
-                    self.path.d.next.last_qp_known = true;
-                }
-                self.placed.d.next = self.rewrite.val();
-                if self.accepted.q.val() {
-                    if self.code.q.val() != 0 {
-                        comment!("R4: the bit is not set; the QP goes to Error unless there is none or it is there");
-                        self.ack_now.next = true;
-                        if (self.code.q.val() != 4) & (self.code.q.val() != 6) {
-                            self.rxerr_full.d.next = true;
-                            self.qps.write_enable.next = true;
-                        }
-                    } else {
-                        comment!("R5 to R7");
-                        self.tracker.take.next = true;
-                        self.messages.take.next = self.is_write.q.val();
-                        self.hint.add.next = self.is_write.q.val();
-                        self.placed.d.next = self.is_write.q.val() & self.h.q.val().payload_bytes.any();
-                        self.path.d.next.rx = self.path.q.val().rx + 1;
-                        if self.h.q.val().ecn_ce {
-                            self.path.d.next.ce = self.path.q.val().ce + 1;
-                        }
-                        self.path.d.next.ce_state = self.h.q.val().ecn_ce;
-                        if self.h.q.val().ack_req | !self.in_order.q.val() | self.marked.val() | self.held_full.q.val() {
-                            self.ack_now.next = true;
-                        } else {
-                            self.path.d.next.unacked = self.path.q.val().unacked + 1;
-                            if !self.path.q.val().unacked.any() {
-                                self.path.d.next.ack_time = self.time.q.val();
-                            }
-                        }
-                    }
-                }
-                self.place_write_r.d.next =
-                    (self.accepted.q.val() & (self.code.q.val() == 0) & self.is_write.q.val()) | self.rewrite.val();
-                self.place_bytes_r.d.next = self.h.q.val().payload_bytes;
-                if self.ack_now.val() {
-                    self.path.d.next.unacked = 0.into();
-                }
-                self.acking.d.next = self.ack_now.val();
             }
             RxState::Commit => {
-                comment!("clock 6: write back as soon as the cumulative point and exp are final");
-                if !self.tracker.busy.val() & !self.messages.busy.val() {
-                    self.paths.write_enable.next = self.is_timer.q.val() | (self.allowed.q.val() & !self.is_ack.q.val());
-                    self.timers.write.next = self.is_timer.q.val() | (self.allowed.q.val() & !self.is_ack.q.val());
-                    self.turn.d.next = 0.into();
-                    self.state.d.next = RxState::Idle;
-                    if self.acking.q.val() {
-                        self.tracker.gather.next = true;
-                        self.state.d.next = RxState::Gather;
-                    }
-                    self.commit_valid.d.next = true;
-                    self.commit.d.next.kind = self.kind_data.val();
-                    if self.is_timer.q.val() {
-                        self.commit.d.next.kind = self.kind_timer.val();
-                    } else if !self.allowed.q.val() {
-                        self.commit.d.next.kind = self.kind_dropped.val();
-                    } else if self.is_ack.q.val() {
-                        self.commit.d.next.kind = self.kind_ack.val();
-                    } else if self.is_probe.q.val() {
-                        self.commit.d.next.kind = self.kind_probe.val();
-                    }
-                    self.commit.d.next.class = 0.into();
-                    if self.duplicate.q.val() {
-                        self.commit.d.next.class = 1.into();
-                    }
-                    if self.outside.q.val() {
-                        self.commit.d.next.class = 2.into();
-                    }
-                    self.commit.d.next.conn = self.h.q.val().conn;
-                    self.commit.d.next.home = self.h.q.val().home;
-                    self.commit.d.next.via = self.h.q.val().via;
-                    self.commit.d.next.opcode = self.h.q.val().opcode;
-                    self.commit.d.next.ppsn = self.h.q.val().ppsn;
-                    self.commit.d.next.code = 0.into();
-                    if self.refused.q.val() {
-                        self.commit.d.next.code = bit_cast::<8, 3>(self.code.q.val());
-                    }
-                    self.commit.d.next.placed = self.placed.q.val();
-                    self.commit.d.next.addr = 0.into();
-                    if self.placed.q.val() {
-                        self.commit.d.next.addr = self.addr.q.val();
-                    }
-                    self.commit.d.next.bytes = self.h.q.val().payload_bytes;
-                    self.commit.d.next.acked = self.acking.q.val();
-                    self.commit.d.next.now = self.time.q.val();
-                    self.commit.d.next.share = self.hint.share.val();
-                    self.commit.d.next.cum = self.tracker.cum.val();
-                    self.commit.d.next.high = self.tracker.high.val();
-                    self.commit.d.next.ce = self.path.q.val().ce;
-                    self.commit.d.next.dup = self.path.q.val().dup;
-                    self.commit.d.next.rx = self.path.q.val().rx;
-                    self.commit.d.next.unacked = self.path.q.val().unacked;
-                    self.commit.d.next.exp = 0.into();
-                    if self.is_write.q.val() & !self.is_timer.q.val() & !self.bad_qp.q.val() {
-                        self.commit.d.next.exp = self.messages.exp.val();
-                    }
-                }
-            }
-            RxState::Gather => {
-                self.turn.d.next = self.turn.q.val() + 1;
-                if self.turn.q.val() == 3 {
-                    self.state.d.next = RxState::Reply;
-                }
-            }
-            RxState::Reply => {
-                comment!("R9");
-                self.desc_full.d.next = true;
-                self.desc.d.next.conn = self.h.q.val().conn;
-                self.desc.d.next.home = self.h.q.val().home.get_bits::<3>(0);
-                self.desc.d.next.via = self.path.q.val().last_via;
-                self.desc.d.next.cum = self.tracker.cum.val();
-                self.desc.d.next.ce = self.path.q.val().ce;
-                self.desc.d.next.dup = self.path.q.val().dup;
-                self.desc.d.next.rx = self.path.q.val().rx;
-                self.desc.d.next.rate = self.hint.rate.val();
-                self.desc.d.next.epoch = self.hint.epoch.val();
-                self.desc.d.next.ts_echo = self.path.q.val().last_ts;
-                self.desc.d.next.service = self.waited.val().get_bits::<16>(0);
-                if (self.waited.val() >> 16).any() {
-                    self.desc.d.next.service = 0xFFFF.into();
-                }
-                self.flags.next = 0.into();
-                if self.path.q.val().last_ts_valid {
-                    self.flags.next = self.flag_ts_valid.val();
-                }
-                if self.is_probe.q.val() & !self.is_timer.q.val() {
-                    self.desc.d.next.ts_echo = self.h.q.val().tx_ts;
-                    self.desc.d.next.service = 0.into();
-                    self.flags.next = self.flag_probe_reply.val() | self.flag_ts_valid.val();
-                }
-                self.desc.d.next.mak_qp = 0.into();
-                self.desc.d.next.mak_code = 0.into();
-                self.desc.d.next.mak_msn = 0.into();
-                if self.last_qp_open.val() {
-                    self.desc.d.next.mak_qp = self.qps.read_data.val().peer_qpn;
-                    self.desc.d.next.mak_msn = self.messages.exp_read.val() - 1;
-                }
-                if self.refused.q.val() {
-                    self.flags.next = self.flags.val() | self.flag_nak.val();
-                    self.desc.d.next.mak_code = bit_cast::<8, 3>(self.code.q.val());
-                    self.desc.d.next.mak_msn = self.h.q.val().msn;
-                    if self.bad_qp.q.val() {
-                        comment!("no row names the sender's QP: the refused packet is named by its PPSN");
-                        self.desc.d.next.mak_qp = self.h.q.val().ppsn;
-                    }
-                }
-                self.desc.d.next.flags = self.flags.val();
-                self.state.d.next = RxState::Idle;
-            }
-            RxState::Config => {
-                if !self.tables.active.val() {
+                comment!("clock 6: write back and acknowledge as soon as the cumulative point and exp are final");
+                if !self.tracker.busy.val() & !self.messages.busy.val() & (!self.acking.q.val() | self.collect.ready.val()) {
+                    self.commits.next = true;
+                    self.changes.next = self.is_timer.q.val() | (self.check.allowed.val() & !self.check.ack.val());
                     self.state.d.next = RxState::Idle;
                 }
             }
-            _ => {}
+            RxState::Settle => {
+                if !self.setup.active.val() {
+                    self.state.d.next = RxState::Idle;
+                }
+            }
         }
         if self.begin.val() {
             self.state.d.next = RxState::Read;
@@ -823,78 +436,194 @@ impl Logic for RxCore {
             self.ack_r.d.next.mak_msn = self.hdr_mak_msn.val();
         }
 
+        comment!("received set, message, key and hint of the packet");
+        self.tracker.fault.next = self.fault.val();
         self.tracker.start.next = self.begin.val();
         self.tracker.row.next = self.read_row.val();
         self.tracker.ppsn.next = self.hdr_ppsn.val();
-        self.tracker.clear.next = self.tables.path_write.val();
+        self.tracker.take.next = self.taken.val();
+        self.tracker.clear.next = self.setup.path_write.val();
         self.messages.start.next = self.begin.val();
         self.messages.qp.next = self.read_qp.val();
         self.messages.msn.next = self.hdr_msn.val();
         self.messages.payload_bytes.next = self.hdr_payload_bytes.val();
         self.messages.length.next = self.hdr_length.val();
-        self.messages.clear.next = self.tables.qp_write.val();
+        self.messages.take.next = self.taken.val() & self.check.write.val();
+        self.messages.clear.next = self.setup.qp_write.val();
+        if self.state.q.val() == RxState::Settle {
+            self.tracker.row.next = self.setup.path_row.val();
+            self.tracker.ppsn.next = self.setup.path_start.val();
+            self.messages.msn.next = self.setup.start_msn.val();
+        }
+        self.key.fault.next = self.fault.val();
         self.key.start.next = self.begin.val();
         self.key.rkey.next = self.hdr_rkey.val();
         self.key.va.next = self.hdr_va.val();
         self.key.bytes.next = self.hdr_payload_bytes.val();
-        self.key.pd.next = self.qp_row.q.val().pd;
-        self.key.write.next = self.tables.key_write.val();
-        self.key.write_index.next = self.tables.index.val();
-        self.key.write_data.next = self.tables.words.val().get_bits::<224>(0);
-        if self.state.q.val() == RxState::Config {
-            self.tracker.row.next = self.tables.path_row.val();
-            self.tracker.ppsn.next = self.tables.path_start.val();
-            self.messages.msn.next = self.tables.start_msn.val();
-        }
+        self.key.pd.next = self.check.qp.val().pd;
+        self.key.write.next = self.setup.key_write.val();
+        self.key.write_index.next = self.setup.index.val();
+        self.key.write_data.next = self.setup.words.val().get_bits::<224>(0);
+        self.hint.now.next = self.now.val();
+        self.hint.cap.next = self.epoch_cap.val();
+        self.hint.add.next = self.taken.val() & self.check.write.val();
+        self.hint.add_conn.next = self.h.q.val().conn;
+        self.hint.add_bytes.next = self.h.q.val().payload_bytes;
+        self.hint.read_conn.next = self.h.q.val().conn;
+        self.hint.swap.next = self.swaps.val();
+        self.hint.publish.next = self.publishes.val();
+        self.hint.clear.next = self.setup.conn_write.val();
+        self.hint.clear_conn.next = self.setup.index.val();
+
+        comment!("checks, and what they mean for the path");
+        self.check.fault.next = self.fault.val();
+        self.check.header.next = self.h.q.val();
+        self.check.timer.next = self.is_timer.q.val();
+        self.check.conn_row.next = self.tables.conn.val();
+        self.check.qp_row.next = self.tables.qp.val();
+        self.check.qp_error.next = self.qperr_data.val();
+        self.check.verdict.next = self.tracker.verdict.val();
+        self.check.fits.next = self.messages.fits.val();
+        self.check.key_code.next = self.key.code.val();
+        self.effect.ack_delay.next = self.ack_delay.val();
+        self.effect.ack_every.next = self.ack_every.val();
+        self.effect.row.next = self.path.q.val();
+        self.effect.header.next = self.h.q.val();
+        self.effect.now.next = self.time.q.val();
+        self.effect.timer.next = self.is_timer.q.val();
+        self.effect.probe.next = self.check.probe.val();
+        self.effect.accepted.next = self.accepted.val();
+        self.effect.refused.next = self.refused.val();
+        self.effect.duplicate.next = self.check.duplicate.val();
+        self.effect.outside.next = self.check.outside.val();
+        self.effect.names_qp.next = self.names_qp.val();
+        self.effect.in_order.next = self.tracker.in_order.val();
+
+        comment!("tables, timers and table writes");
+        self.tables.read_conn.next = self.read_conn.val();
+        self.tables.read_qp.next = self.read_qp.val();
+        self.tables.read_row.next = self.read_row.val();
+        self.tables.put.next = self.changes.val();
+        self.tables.put_row.next = self.row.q.val();
+        self.tables.put_path.next = self.path.q.val();
+        self.tables.fail.next = self.fails.val();
+        self.tables.fail_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
+        self.tables.fail_row.next = self.check.qp.val();
+        self.tables.open_conn.next = self.setup.conn_write.val();
+        self.tables.open_qp.next = self.setup.qp_write.val();
+        self.tables.open_path.next = self.setup.path_write.val();
+        self.tables.index.next = self.setup.index.val();
+        self.tables.words.next = self.setup.words.val();
+        self.tables.path_row.next = self.setup.path_row.val();
+        self.tables.path_number.next = self.setup.path_number.val();
+        self.timers.now.next = self.now.val();
+        self.timers.ack_delay.next = self.ack_delay.val();
+        self.timers.write.next = self.changes.val() | self.setup.path_write.val();
         self.timers.row.next = self.row.q.val();
         self.timers.armed.next = self.path.q.val().unacked.any();
         self.timers.since.next = self.path.q.val().ack_time;
-
-        self.conns.read_address.next = bit_cast::<24, 16>(self.read_conn.val());
-        self.conns.write_address.next = bit_cast::<24, 16>(self.tables.index.val());
-        self.conns.write_data.next.open = self.tables.words.val().get_bit(0);
-        self.conns.write_data.next.paths_log2 = self.tables.words.val().get_bits::<2>(4);
-        self.conns.write_data.next.mtu_log2 = self.tables.words.val().get_bits::<4>(8);
-        self.qps.read_address.next = bit_cast::<24, 16>(self.read_qp.val());
-        self.qps.write_address.next = bit_cast::<24, 16>(self.h.q.val().dest_qp.get_bits::<16>(0));
-        self.qps.write_data.next = self.qp_row.q.val();
-        self.qps.write_data.next.failed = true;
-        if self.state.q.val() == RxState::Config {
-            self.qps.write_address.next = bit_cast::<24, 16>(self.tables.index.val());
-            self.qps.write_data.next.open = self.tables.words.val().get_bit(0);
-            self.qps.write_data.next.conn = self.tables.words.val().get_bits::<16>(16);
-            self.qps.write_data.next.peer_qpn = self.tables.words.val().get_bits::<24>(32);
-            self.qps.write_data.next.pd = self.tables.words.val().get_bits::<16>(224);
-            self.qps.write_data.next.failed = false;
-        }
-        self.paths.read_address.next = self.read_row.val();
-        self.paths.write_address.next = self.row.q.val();
-        self.paths.write_data.next = self.path.q.val();
-        if self.state.q.val() == RxState::Config {
-            comment!("a path opens with everything zero, and known to arrive by itself");
-            self.paths.write_address.next = self.tables.path_row.val();
-            self.paths.write_data.next = self.closed_path.val();
-            self.paths.write_data.next.last_via = self.tables.path_number.val();
-            self.timers.row.next = self.tables.path_row.val();
+        if self.setup.path_write.val() {
+            self.timers.row.next = self.setup.path_row.val();
             self.timers.armed.next = false;
         }
-        if self.state.q.val() == RxState::Walk {
-            self.conns.write_address.next = self.walk.q.val();
-            self.conns.write_data.next.open = false;
-            self.qps.write_address.next = self.walk.q.val();
-            self.qps.write_data.next.open = false;
-            self.qps.write_data.next.failed = false;
-            self.paths.write_address.next = self.walk.q.val();
-            self.paths.write_data.next = self.closed_path.val();
+        self.setup.cfg_valid.next = self.cfg_valid.val();
+        self.setup.cfg_table.next = self.cfg_table.val();
+        self.setup.cfg_index.next = self.cfg_index.val();
+        self.setup.cfg_data.next = self.cfg_data.val();
+        self.cfg_busy.next = self.setup.cfg_busy.val();
+        self.setup.clearing.next = self.messages.busy.val();
+
+        comment!("the acknowledgment of the step");
+        self.collect.start.next = self.commits.val() & self.acking.q.val();
+        self.collect.header.next = self.h.q.val();
+        self.collect.probe.next = self.check.probe.val();
+        self.collect.refused.next = self.refused.val();
+        self.collect.code.next = self.check.code.val();
+        self.collect.bad_qp.next = self.check.bad_qp.val();
+        self.collect.path.next = self.path.q.val();
+        self.collect.cum.next = self.tracker.cum.val();
+        self.collect.vector.next = self.tracker.vector.val();
+        self.collect.now.next = self.time.q.val();
+        self.collect.peer_known.next = self.peer_known.q.val();
+        self.collect.peer_qpn.next = self.peer_qpn.q.val();
+        self.collect.oldest.next = self.oldest.q.val();
+        if self.names_qp.val() {
+            self.collect.oldest.next = self.messages.exp.val();
         }
+        self.collect.rate.next = self.hint.rate.val();
+        self.collect.epoch.next = self.hint.epoch.val();
+        self.collect.ackdesc_ready.next = self.ackdesc_ready.val();
+        self.ackdesc_valid.next = self.collect.ackdesc_valid.val();
+        self.ackdesc_conn.next = self.collect.ackdesc.val().conn;
+        self.ackdesc_home.next = self.collect.ackdesc.val().home;
+        self.ackdesc_via.next = self.collect.ackdesc.val().via;
+        self.ackdesc_cum.next = self.collect.ackdesc.val().cum;
+        self.ackdesc_ts_echo.next = self.collect.ackdesc.val().ts_echo;
+        self.ackdesc_service.next = self.collect.ackdesc.val().service;
+        self.ackdesc_ce.next = self.collect.ackdesc.val().ce;
+        self.ackdesc_dup.next = self.collect.ackdesc.val().dup;
+        self.ackdesc_rx.next = self.collect.ackdesc.val().rx;
+        self.ackdesc_flags.next = self.collect.ackdesc.val().flags;
+        self.ackdesc_rate.next = self.collect.ackdesc.val().rate;
+        self.ackdesc_epoch.next = self.collect.ackdesc.val().epoch;
+        self.ackdesc_mak_qp.next = self.collect.ackdesc.val().mak_qp;
+        self.ackdesc_mak_code.next = self.collect.ackdesc.val().mak_code;
+        self.ackdesc_mak_msn.next = self.collect.ackdesc.val().mak_msn;
+        self.ackdesc_sav.next = self.collect.ackdesc_sav.val();
+
+        comment!("its commit record");
+        self.journal.swap.next = self.swaps.val();
+        self.journal.publish.next = self.publishes.val();
+        self.journal.step.next = self.commits.val();
+        self.journal.header.next = self.h.q.val();
+        self.journal.timer.next = self.is_timer.q.val();
+        self.journal.allowed.next = self.check.allowed.val();
+        self.journal.ack.next = self.check.ack.val();
+        self.journal.probe.next = self.check.probe.val();
+        self.journal.duplicate.next = self.check.duplicate.val();
+        self.journal.outside.next = self.check.outside.val();
+        self.journal.refused.next = self.refused.val();
+        self.journal.code.next = self.check.code.val();
+        self.journal.placed.next = self.placed.val();
+        self.journal.addr.next = self.key.addr.val();
+        self.journal.acked.next = self.acking.q.val();
+        self.journal.now.next = self.time.q.val();
+        if self.state.q.val() == RxState::Idle {
+            self.journal.now.next = self.now.val();
+        }
+        self.journal.share.next = self.hint.share.val();
+        self.journal.path.next = self.path.q.val();
+        self.journal.cum.next = self.tracker.cum.val();
+        self.journal.high.next = self.tracker.high.val();
+        self.journal.exp_valid.next = self.check.write.val() & !self.check.bad_qp.val();
+        self.journal.exp.next = self.messages.exp.val();
+        self.commit_rx_valid.next = self.journal.valid.val();
+        self.commit_rx_kind.next = self.journal.record.val().kind;
+        self.commit_rx_class.next = self.journal.record.val().class;
+        self.commit_rx_conn.next = self.journal.record.val().conn;
+        self.commit_rx_home.next = self.journal.record.val().home;
+        self.commit_rx_via.next = self.journal.record.val().via;
+        self.commit_rx_opcode.next = self.journal.record.val().opcode;
+        self.commit_rx_ppsn.next = self.journal.record.val().ppsn;
+        self.commit_rx_code.next = self.journal.record.val().code;
+        self.commit_rx_placed.next = self.journal.record.val().placed;
+        self.commit_rx_addr.next = self.journal.record.val().addr;
+        self.commit_rx_bytes.next = self.journal.record.val().bytes;
+        self.commit_rx_acked.next = self.journal.record.val().acked;
+        self.commit_rx_now.next = self.journal.record.val().now;
+        self.commit_rx_share.next = self.journal.record.val().share;
+        self.commit_rx_cum.next = self.journal.record.val().cum;
+        self.commit_rx_high.next = self.journal.record.val().high;
+        self.commit_rx_ce.next = self.journal.record.val().ce;
+        self.commit_rx_dup.next = self.journal.record.val().dup;
+        self.commit_rx_rx.next = self.journal.record.val().rx;
+        self.commit_rx_unacked.next = self.journal.record.val().unacked;
+        self.commit_rx_exp.next = self.journal.record.val().exp;
         if self.reset.val() {
-            self.state.d.next = RxState::Walk;
-            self.walk.d.next = 0.into();
+            self.state.d.next = RxState::Idle;
             self.place_full.d.next = false;
             self.ack_full.d.next = false;
-            self.desc_full.d.next = false;
             self.rxerr_full.d.next = false;
-            self.commit_valid.d.next = false;
         }
     }
 }

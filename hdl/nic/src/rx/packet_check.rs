@@ -1,0 +1,184 @@
+//! packet_check: what a packet is and whether it may be placed: R1, who has a class (R2), R3 in its order.
+//! In: the header, stable from clock 1 of a step; its rows with `load` in clock 1; the answers of path_tracker, message_tracker and
+//! key_check. Out: kinds and `allowed` from clock 3 on, the class from clock 4 on, `code` from clock 5 on, until the next `load`.
+use super::rx_layout::opcode_value;
+use super::rx_rows::{RxConnRow, RxHeader, RxQpRow};
+use crate::config::BuildConfig;
+use crate::filled::filled;
+use mrnic_emit::comment;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct PacketCheck {
+    pub clock: Signal<In, Clock>,
+    /// Fault 6: a duplicate is placed again.
+    pub fault: Signal<In, Bits<5>>,
+    pub header: Signal<In, RxHeader>,
+    /// The step is one of the timer: there is no packet.
+    pub timer: Signal<In, Bit>,
+    pub load: Signal<In, Bit>,
+    pub conn_row: Signal<In, RxConnRow>,
+    pub qp_row: Signal<In, RxQpRow>,
+    /// completion's error bit of the QP.
+    pub qp_error: Signal<In, Bit>,
+    /// Class of the PPSN, from clock 3 on.
+    pub verdict: Signal<In, Bits<2>>,
+    /// From clock 4 on.
+    pub fits: Signal<In, Bit>,
+    pub key_code: Signal<In, Bits<2>>,
+    pub write: Signal<Out, Bit>,
+    pub probe: Signal<Out, Bit>,
+    pub ack: Signal<Out, Bit>,
+    /// R1; of a timer step: the connection is open.
+    pub allowed: Signal<Out, Bit>,
+    pub bad_qp: Signal<Out, Bit>,
+    /// The QP's row as loaded.
+    pub qp: Signal<Out, RxQpRow>,
+    pub fresh: Signal<Out, Bit>,
+    pub duplicate: Signal<Out, Bit>,
+    pub outside: Signal<Out, Bit>,
+    /// R3: 0, or the nak code a new packet is refused with.
+    pub code: Signal<Out, Bits<3>>,
+    /// Fault 6 places this duplicate.
+    pub again: Signal<Out, Bit>,
+    // clock 1
+    conn_r: DFF<RxConnRow>,
+    qp_r: DFF<RxQpRow>,
+    error_r: DFF<Bit>,
+    is_write: DFF<Bit>,
+    is_nop: DFF<Bit>,
+    is_probe: DFF<Bit>,
+    is_ack: DFF<Bit>,
+    // clock 2
+    allowed_r: DFF<Bit>,
+    bad_qp_r: DFF<Bit>,
+    qp_failed: DFF<Bit>,
+    too_long: DFF<Bit>,
+    touches_key: DFF<Bit>,
+    // clock 3
+    fresh_r: DFF<Bit>,
+    duplicate_r: DFF<Bit>,
+    outside_r: DFF<Bit>,
+    // clock 4
+    code_r: DFF<Bits<3>>,
+    data: Signal<Local, Bit>,
+    classed: Signal<Local, Bit>,
+    home_over: Signal<Local, Bits<8>>,
+    via_over: Signal<Local, Bits<8>>,
+    op_write: Constant<Bits<8>>,
+    op_nop: Constant<Bits<8>>,
+    op_probe: Constant<Bits<8>>,
+    op_ack: Constant<Bits<8>>,
+    conn_count: Constant<Bits<24>>,
+    qp_count: Constant<Bits<24>>,
+}
+
+fn opcode(name: &str) -> Constant<Bits<8>> {
+    Constant::new(opcode_value(name).to_bits())
+}
+
+impl PacketCheck {
+    pub fn new(config: &BuildConfig) -> Self {
+        filled!(PacketCheck {
+            op_write: opcode("WRITE"),
+            op_nop: opcode("NOP"),
+            op_probe: opcode("PROBE"),
+            op_ack: opcode("ACK"),
+            conn_count: Constant::new((config.conns as u64).to_bits()),
+            qp_count: Constant::new((config.qps as u64).to_bits());
+            clock, fault, header, timer, load, conn_row, qp_row, qp_error, verdict, fits, key_code, write, probe, ack,
+            allowed, bad_qp, qp, fresh, duplicate, outside, code, again, conn_r, qp_r, error_r, is_write, is_nop, is_probe,
+            is_ack, allowed_r, bad_qp_r, qp_failed, too_long, touches_key, fresh_r, duplicate_r, outside_r, code_r, data,
+            classed, home_over, via_over,
+        })
+    }
+}
+
+impl Logic for PacketCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module packet_check: kind, class and verdict of a packet (R1 to R3)");
+        dff_setup!(
+            self,
+            clock,
+            conn_r,
+            qp_r,
+            error_r,
+            is_write,
+            is_nop,
+            is_probe,
+            is_ack,
+            allowed_r,
+            bad_qp_r,
+            qp_failed,
+            too_long,
+            touches_key,
+            fresh_r,
+            duplicate_r,
+            outside_r,
+            code_r
+        );
+        comment!("clock 1: the rows; a timer step has no opcode");
+        if self.load.val() {
+            self.conn_r.d.next = self.conn_row.val();
+            self.qp_r.d.next = self.qp_row.val();
+            self.error_r.d.next = self.qp_error.val();
+            self.is_write.d.next = !self.timer.val() & (self.header.val().opcode == self.op_write.val());
+            self.is_nop.d.next = !self.timer.val() & (self.header.val().opcode == self.op_nop.val());
+            self.is_probe.d.next = !self.timer.val() & (self.header.val().opcode == self.op_probe.val());
+            self.is_ack.d.next = !self.timer.val() & (self.header.val().opcode == self.op_ack.val());
+        }
+        self.data.next = self.is_write.q.val() | self.is_nop.q.val();
+
+        comment!("clock 2, R1: an opcode of this stage, an open connection, home and via among its paths; the QP part of R3");
+        self.home_over.next = self.header.val().home >> self.conn_r.q.val().paths_log2;
+        self.via_over.next = self.header.val().via >> self.conn_r.q.val().paths_log2;
+        self.allowed_r.d.next = (bit_cast::<24, 16>(self.header.val().conn) < self.conn_count.val())
+            & self.conn_r.q.val().open
+            & (self.timer.val() | self.data.val() | self.is_probe.q.val() | self.is_ack.q.val())
+            & (self.home_over.val() == 0)
+            & (self.via_over.val() == 0);
+        self.bad_qp_r.d.next = (self.header.val().dest_qp >= self.qp_count.val())
+            | !self.qp_r.q.val().open
+            | (self.qp_r.q.val().conn != self.header.val().conn);
+        self.qp_failed.d.next = self.error_r.q.val() | self.qp_r.q.val().failed;
+        self.too_long.d.next =
+            bit_cast::<17, 13>(self.header.val().payload_bytes) > (bits::<17>(1) << self.conn_r.q.val().mtu_log2);
+        self.touches_key.d.next = self.header.val().length.any();
+
+        comment!("clock 3, R2: only a packet that passed R1 and carries a PPSN has a class");
+        self.classed.next = self.allowed_r.q.val() & self.data.val();
+        self.fresh_r.d.next = self.classed.val() & (self.verdict.val() == 0);
+        self.duplicate_r.d.next = self.classed.val() & (self.verdict.val() == 1);
+        self.outside_r.d.next = self.classed.val() & (self.verdict.val() == 2);
+
+        comment!("clock 4, R3 in its order");
+        self.code_r.d.next = 0.into();
+        if self.is_write.q.val() {
+            if self.bad_qp_r.q.val() {
+                self.code_r.d.next = 4.into();
+            } else if self.qp_failed.q.val() {
+                self.code_r.d.next = 6.into();
+            } else if self.too_long.q.val() | !self.fits.val() {
+                self.code_r.d.next = 7.into();
+            } else if self.touches_key.q.val() {
+                self.code_r.d.next = bit_cast::<3, 2>(self.key_code.val());
+            }
+        }
+        self.again.next =
+            (self.fault.val() == 6) & self.duplicate_r.q.val() & self.is_write.q.val() & !self.key_code.val().any();
+
+        self.write.next = self.is_write.q.val();
+        self.probe.next = self.is_probe.q.val();
+        self.ack.next = self.is_ack.q.val();
+        self.allowed.next = self.allowed_r.q.val();
+        self.bad_qp.next = self.bad_qp_r.q.val();
+        self.qp.next = self.qp_r.q.val();
+        self.fresh.next = self.fresh_r.q.val();
+        self.duplicate.next = self.duplicate_r.q.val();
+        self.outside.next = self.outside_r.q.val();
+        self.code.next = self.code_r.q.val();
+    }
+}

@@ -1,0 +1,129 @@
+//! rx_tables: rows of connections, QPs and paths of the receive side.
+//! In: addresses to read; the path row and the error of a QP that a step writes; the strobes of rx_config. Out: the rows, one clock later.
+//! Guarantees: after reset every connection and QP is closed and every path row is zero; a path opens known to arrive by itself.
+use super::rx_rows::{RxConnRow, RxPathRow, RxQpRow};
+use crate::config::BuildConfig;
+use crate::filled::filled;
+use mrnic_emit::comment;
+use mrnic_widgets::Ram;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct RxTables {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub read_conn: Signal<In, Bits<16>>,
+    pub read_qp: Signal<In, Bits<16>>,
+    /// conn * 8 + path.
+    pub read_row: Signal<In, Bits<24>>,
+    pub conn: Signal<Out, RxConnRow>,
+    pub qp: Signal<Out, RxQpRow>,
+    pub path: Signal<Out, RxPathRow>,
+    /// A step writes a path back.
+    pub put: Signal<In, Bit>,
+    pub put_row: Signal<In, Bits<24>>,
+    pub put_path: Signal<In, RxPathRow>,
+    /// R4: a QP goes to Error.
+    pub fail: Signal<In, Bit>,
+    pub fail_qp: Signal<In, Bits<16>>,
+    /// Its row.
+    pub fail_row: Signal<In, RxQpRow>,
+    /// Table writes, never in the clock of a step's writes.
+    pub open_conn: Signal<In, Bit>,
+    pub open_qp: Signal<In, Bit>,
+    pub open_path: Signal<In, Bit>,
+    /// With `open_conn`, `open_qp`: index and words of the write.
+    pub index: Signal<In, Bits<16>>,
+    pub words: Signal<In, Bits<256>>,
+    /// With `open_path`.
+    pub path_row: Signal<In, Bits<24>>,
+    pub path_number: Signal<In, Bits<3>>,
+    pub init_done: Signal<Out, Bit>,
+    conns: Ram<RxConnRow>,
+    qps: Ram<RxQpRow>,
+    paths: Ram<RxPathRow>,
+    walking: DFF<Bit>,
+    walk: DFF<Bits<24>>,
+    no_path: Constant<RxPathRow>,
+    no_qp: Constant<RxQpRow>,
+    last_row: Constant<Bits<24>>,
+}
+
+impl RxTables {
+    pub fn new(config: &BuildConfig) -> Self {
+        filled!(RxTables {
+            conns: Ram::new(config.conns),
+            qps: Ram::new(config.qps),
+            paths: Ram::new(config.path_rows()),
+            no_path: Constant::new(RxPathRow::default()),
+            no_qp: Constant::new(RxQpRow::default()),
+            last_row: Constant::new((config.path_rows().max(config.qps) as u64 - 1).to_bits());
+            clock, reset, read_conn, read_qp, read_row, conn, qp, path, put, put_row, put_path, fail, fail_qp, fail_row,
+            open_conn, open_qp, open_path, index, words, path_row, path_number, init_done, walking, walk,
+        })
+    }
+}
+
+impl Logic for RxTables {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module rx_tables: rows of connections, QPs and paths of the receive side");
+        dff_setup!(self, clock, walking, walk);
+        clock!(self, clock, conns, qps, paths);
+        self.init_done.next = !self.walking.q.val();
+        self.conns.read_address.next = bit_cast::<24, 16>(self.read_conn.val());
+        self.qps.read_address.next = bit_cast::<24, 16>(self.read_qp.val());
+        self.paths.read_address.next = self.read_row.val();
+        self.conn.next = self.conns.read_data.val();
+        self.qp.next = self.qps.read_data.val();
+        self.path.next = self.paths.read_data.val();
+
+        self.conns.write_enable.next = self.open_conn.val();
+        self.conns.write_address.next = bit_cast::<24, 16>(self.index.val());
+        self.conns.write_data.next.open = self.words.val().get_bit(0);
+        self.conns.write_data.next.paths_log2 = self.words.val().get_bits::<2>(4);
+        self.conns.write_data.next.mtu_log2 = self.words.val().get_bits::<4>(8);
+
+        self.qps.write_enable.next = self.open_qp.val() | self.fail.val();
+        self.qps.write_address.next = bit_cast::<24, 16>(self.fail_qp.val());
+        self.qps.write_data.next = self.fail_row.val();
+        self.qps.write_data.next.failed = true;
+        if self.open_qp.val() {
+            self.qps.write_address.next = bit_cast::<24, 16>(self.index.val());
+            self.qps.write_data.next.open = self.words.val().get_bit(0);
+            self.qps.write_data.next.conn = self.words.val().get_bits::<16>(16);
+            self.qps.write_data.next.peer_qpn = self.words.val().get_bits::<24>(32);
+            self.qps.write_data.next.pd = self.words.val().get_bits::<16>(224);
+            self.qps.write_data.next.failed = false;
+        }
+
+        self.paths.write_enable.next = self.open_path.val() | self.put.val();
+        self.paths.write_address.next = self.put_row.val();
+        self.paths.write_data.next = self.put_path.val();
+        if self.open_path.val() {
+            self.paths.write_address.next = self.path_row.val();
+            self.paths.write_data.next = self.no_path.val();
+            self.paths.write_data.next.last_via = self.path_number.val();
+        }
+
+        if self.walking.q.val() {
+            self.conns.write_enable.next = true;
+            self.conns.write_address.next = self.walk.q.val();
+            self.conns.write_data.next.open = false;
+            self.qps.write_enable.next = true;
+            self.qps.write_address.next = self.walk.q.val();
+            self.qps.write_data.next = self.no_qp.val();
+            self.paths.write_enable.next = true;
+            self.paths.write_address.next = self.walk.q.val();
+            self.paths.write_data.next = self.no_path.val();
+            self.walk.d.next = self.walk.q.val() + 1;
+            self.walking.d.next = self.walk.q.val() != self.last_row.val();
+        }
+        if self.reset.val() {
+            self.walking.d.next = true;
+            self.walk.d.next = 0.into();
+        }
+    }
+}
