@@ -77,9 +77,14 @@ fn an_acknowledgment_shows_the_state_at_its_start() {
                 want[i as usize / 32] |= 1 << (i % 32);
             }
         }
-        let (ts, time, waited) = (rng.below(1 << 16), rng.below(1 << 32), [0, 77, 65_535, 65_536, 1 << 31][rng.below(5) as usize]);
+        let (ts, time, waited) =
+            (rng.below(1 << 16), rng.below(1 << 32), [0, 77, 65_535, 65_536, 1 << 31][rng.below(5) as usize]);
         let arrival = time.wrapping_sub(waited) & 0xFFFF_FFFF;
-        pack::<RxPathRow>(&mut b, "path", &[("last_ts", ts), ("last_arrival", arrival), ("last_via", 5), ("ce", round & 0xFFFF)]);
+        pack::<RxPathRow>(
+            &mut b,
+            "path",
+            &[("last_ts", ts), ("last_arrival", arrival), ("last_via", 5), ("ce", round & 0xFFFF)],
+        );
         pack::<RxHeader>(&mut b, "header", &[("conn", round & 0xFFFF), ("home", 3), ("ppsn", 99), ("msn", 8)]);
         b.set("cum", cum);
         b.set_words("vector", &ring);
@@ -112,7 +117,8 @@ fn an_acknowledgment_shows_the_state_at_its_start() {
         assert_eq!(b.get_words("ackdesc_sav"), want, "cum {cum}");
         // the descriptor's first fields, in the order of AckDescRow: conn 16, home 3, via 3, cum 24, ts_echo 16, service 16, ce 16
         let words = b.get_words("ackdesc");
-        let bits = |at: usize, n: usize| (0..n).fold(0u64, |v, i| v | u64::from(words[(at + i) / 32] >> ((at + i) % 32) & 1) << i);
+        let bits =
+            |at: usize, n: usize| (0..n).fold(0u64, |v, i| v | u64::from(words[(at + i) / 32] >> ((at + i) % 32) & 1) << i);
         assert_eq!((bits(0, 16), bits(16, 3), bits(19, 3)), (round & 0xFFFF, 3, 5));
         assert_eq!((bits(22, 24), bits(46, 16)), (cum, ts));
         assert_eq!((bits(62, 16), bits(78, 16)), (waited.min(65_535), round & 0xFFFF));
@@ -128,7 +134,8 @@ fn every_nth_packet_is_acknowledged_and_what_must_be_at_once() {
     for _ in 0..5000 {
         let (unacked, every) = (rng.below(5), 1 + rng.below(5));
         let (ce, ce_state, ack_req, in_order) = (rng.below(2), rng.below(2), rng.below(2), rng.below(2));
-        let kind = ["timer", "probe", "accepted", "accepted", "accepted", "refused", "duplicate", "outside"][rng.below(8) as usize];
+        let kind =
+            ["timer", "probe", "accepted", "accepted", "accepted", "refused", "duplicate", "outside"][rng.below(8) as usize];
         let (age, delay) = (rng.below(1 << 8), rng.below(1 << 8));
         pack::<RxPathRow>(&mut b, "row", &[("unacked", unacked), ("ce_state", ce_state), ("ack_time", 1000), ("rx", 9)]);
         pack::<RxHeader>(&mut b, "header", &[("ecn_ce", ce), ("ack_req", ack_req)]);

@@ -63,7 +63,8 @@ impl Logic for PathUpdate {
         self.held_full.d.next = (bit_cast::<4, 3>(self.row.val().unacked) + 1) >= bit_cast::<4, 3>(self.ack_every.val());
 
         self.changed.next = self.row.val();
-        self.at_once.next = self.timer.val() | self.probe.val() | self.duplicate.val() | self.outside.val() | self.refused.val();
+        self.at_once.next =
+            self.timer.val() | self.probe.val() | self.duplicate.val() | self.outside.val() | self.refused.val();
         if self.probe.val() {
             self.changed.next.last_via = self.header.val().via.get_bits::<3>(0);
         }

@@ -1,0 +1,225 @@
+//! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, EPOCH SWAP, EPOCH PUBLISH, CFG.
+//! In: `hdr` records of good frames, table writes, registers. Out: `place`, `ackdesc`, `ack`, `rxerr`, commit records.
+//! Guarantees: every output has room before it is made; 7 clocks a packet, acknowledged or not (more where a hole is filled), 5 an ACK.
+use crate::config::BuildConfig;
+use crate::filled::filled;
+use crate::rx::ack_collect::AckCollect;
+use crate::rx::key_check::KeyCheck;
+use crate::rx::message_tracker::MessageTracker;
+use crate::rx::packet_check::PacketCheck;
+use crate::rx::path_tracker::PathTracker;
+use crate::rx::path_update::PathUpdate;
+use crate::rx::rate_hint::RateHint;
+use crate::rx::rx_commit::RxCommit;
+use crate::rx::rx_config::RxConfig;
+use crate::rx::rx_rows::{RxAckHeader, RxHeader, RxPathRow};
+use crate::rx::rx_tables::RxTables;
+use crate::rx::rx_timers::RxTimers;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+mod logic;
+
+/// Clocks of a step, and the table writes.
+#[derive(Clone, Copy, Debug, PartialEq, LogicState)]
+pub enum RxState {
+    Idle,
+    Read,
+    Calc,
+    Class,
+    Judge,
+    Apply,
+    Commit,
+    Settle,
+}
+
+/// See the module documentation.
+#[derive(LogicBlock)]
+pub struct RxCore {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Faults 2 (path_tracker), 6 (a duplicate is placed again), 11 (key_check); 0 = none.
+    pub fault: Signal<In, Bits<5>>,
+    pub now: Signal<In, Bits<32>>,
+    pub ack_delay: Signal<In, Bits<32>>,
+    pub ack_every: Signal<In, Bits<3>>,
+    pub epoch_cap: Signal<In, Bits<32>>,
+    pub cfg_valid: Signal<In, Bit>,
+    pub cfg_table: Signal<In, Bits<8>>,
+    pub cfg_index: Signal<In, Bits<16>>,
+    pub cfg_data: Signal<In, Bits<512>>,
+    pub cfg_busy: Signal<Out, Bit>,
+    pub init_done: Signal<Out, Bit>,
+    pub hdr_valid: Signal<In, Bit>,
+    pub hdr_ready: Signal<Out, Bit>,
+    pub hdr_opcode: Signal<In, Bits<8>>,
+    pub hdr_ack_req: Signal<In, Bit>,
+    pub hdr_ppsn: Signal<In, Bits<24>>,
+    pub hdr_dest_qp: Signal<In, Bits<24>>,
+    pub hdr_ecn_ce: Signal<In, Bit>,
+    pub hdr_home: Signal<In, Bits<8>>,
+    pub hdr_via: Signal<In, Bits<8>>,
+    pub hdr_conn: Signal<In, Bits<16>>,
+    pub hdr_rtx: Signal<In, Bit>,
+    pub hdr_tx_ts: Signal<In, Bits<16>>,
+    pub hdr_msn: Signal<In, Bits<24>>,
+    pub hdr_first: Signal<In, Bit>,
+    pub hdr_last: Signal<In, Bit>,
+    pub hdr_va: Signal<In, Bits<64>>,
+    pub hdr_rkey: Signal<In, Bits<32>>,
+    pub hdr_length: Signal<In, Bits<32>>,
+    pub hdr_payload_bytes: Signal<In, Bits<13>>,
+    pub hdr_ts_echo: Signal<In, Bits<16>>,
+    pub hdr_service: Signal<In, Bits<16>>,
+    pub hdr_ce: Signal<In, Bits<16>>,
+    pub hdr_dup: Signal<In, Bits<16>>,
+    pub hdr_flags: Signal<In, Bits<16>>,
+    pub hdr_rate: Signal<In, Bits<24>>,
+    pub hdr_sav: Signal<In, Bits<256>>,
+    pub hdr_mak_qp: Signal<In, Bits<24>>,
+    pub hdr_mak_code: Signal<In, Bits<8>>,
+    pub hdr_mak_msn: Signal<In, Bits<24>>,
+    pub place_valid: Signal<Out, Bit>,
+    pub place_ready: Signal<In, Bit>,
+    /// Write to `place_addr`, else discard.
+    pub place_write: Signal<Out, Bit>,
+    pub place_addr: Signal<Out, Bits<64>>,
+    pub place_bytes: Signal<Out, Bits<13>>,
+    pub ack_valid: Signal<Out, Bit>,
+    pub ack_ready: Signal<In, Bit>,
+    pub ack_conn: Signal<Out, Bits<16>>,
+    pub ack_home: Signal<Out, Bits<3>>,
+    pub ack_cum: Signal<Out, Bits<24>>,
+    pub ack_ts_echo: Signal<Out, Bits<16>>,
+    pub ack_service: Signal<Out, Bits<16>>,
+    pub ack_ce: Signal<Out, Bits<16>>,
+    pub ack_dup: Signal<Out, Bits<16>>,
+    pub ack_flags: Signal<Out, Bits<16>>,
+    pub ack_rate: Signal<Out, Bits<24>>,
+    pub ack_sav: Signal<Out, Bits<256>>,
+    pub ack_mak_qp: Signal<Out, Bits<24>>,
+    pub ack_mak_code: Signal<Out, Bits<8>>,
+    pub ack_mak_msn: Signal<Out, Bits<24>>,
+    pub ackdesc_valid: Signal<Out, Bit>,
+    pub ackdesc_ready: Signal<In, Bit>,
+    pub ackdesc_conn: Signal<Out, Bits<16>>,
+    pub ackdesc_home: Signal<Out, Bits<3>>,
+    pub ackdesc_via: Signal<Out, Bits<3>>,
+    pub ackdesc_cum: Signal<Out, Bits<24>>,
+    pub ackdesc_ts_echo: Signal<Out, Bits<16>>,
+    pub ackdesc_service: Signal<Out, Bits<16>>,
+    pub ackdesc_ce: Signal<Out, Bits<16>>,
+    pub ackdesc_dup: Signal<Out, Bits<16>>,
+    pub ackdesc_rx: Signal<Out, Bits<16>>,
+    pub ackdesc_flags: Signal<Out, Bits<16>>,
+    pub ackdesc_rate: Signal<Out, Bits<24>>,
+    pub ackdesc_epoch: Signal<Out, Bits<8>>,
+    pub ackdesc_mak_qp: Signal<Out, Bits<24>>,
+    pub ackdesc_mak_code: Signal<Out, Bits<8>>,
+    pub ackdesc_mak_msn: Signal<Out, Bits<24>>,
+    pub ackdesc_sav: Signal<Out, Bits<256>>,
+    pub rxerr_valid: Signal<Out, Bit>,
+    pub rxerr_ready: Signal<In, Bit>,
+    pub rxerr_qp: Signal<Out, Bits<16>>,
+    /// completion's error bits: the bit of the QP addressed in the previous clock.
+    pub qperr_addr: Signal<Out, Bits<16>>,
+    pub qperr_data: Signal<In, Bit>,
+    pub commit_rx_valid: Signal<Out, Bit>,
+    pub commit_rx_kind: Signal<Out, Bits<3>>,
+    pub commit_rx_class: Signal<Out, Bits<2>>,
+    pub commit_rx_conn: Signal<Out, Bits<16>>,
+    pub commit_rx_home: Signal<Out, Bits<8>>,
+    pub commit_rx_via: Signal<Out, Bits<8>>,
+    pub commit_rx_opcode: Signal<Out, Bits<8>>,
+    pub commit_rx_ppsn: Signal<Out, Bits<24>>,
+    pub commit_rx_code: Signal<Out, Bits<8>>,
+    pub commit_rx_placed: Signal<Out, Bit>,
+    pub commit_rx_addr: Signal<Out, Bits<64>>,
+    pub commit_rx_bytes: Signal<Out, Bits<13>>,
+    pub commit_rx_acked: Signal<Out, Bit>,
+    pub commit_rx_now: Signal<Out, Bits<32>>,
+    pub commit_rx_share: Signal<Out, Bits<24>>,
+    pub commit_rx_cum: Signal<Out, Bits<24>>,
+    pub commit_rx_high: Signal<Out, Bits<24>>,
+    pub commit_rx_ce: Signal<Out, Bits<16>>,
+    pub commit_rx_dup: Signal<Out, Bits<16>>,
+    pub commit_rx_rx: Signal<Out, Bits<16>>,
+    pub commit_rx_unacked: Signal<Out, Bits<3>>,
+    pub commit_rx_exp: Signal<Out, Bits<24>>,
+    tracker: PathTracker,
+    key: KeyCheck,
+    messages: MessageTracker,
+    hint: RateHint,
+    timers: RxTimers,
+    setup: RxConfig,
+    tables: RxTables,
+    check: PacketCheck,
+    effect: PathUpdate,
+    collect: AckCollect,
+    journal: RxCommit,
+    state: DFF<RxState>,
+    /// The packet of the step.
+    h: DFF<RxHeader>,
+    ack_r: DFF<RxAckHeader>,
+    is_timer: DFF<Bit>,
+    /// When it began: the time of all its effects.
+    time: DFF<Bits<32>>,
+    row: DFF<Bits<24>>,
+    path: DFF<RxPathRow>,
+    /// It acknowledges.
+    acking: DFF<Bit>,
+    /// R9: the QP of the path's last packet, as it is after the step.
+    peer_known: DFF<Bit>,
+    peer_qpn: DFF<Bits<24>>,
+    oldest: DFF<Bits<24>>,
+    place_full: DFF<Bit>,
+    ack_full: DFF<Bit>,
+    rxerr_full: DFF<Bit>,
+    free: Signal<Local, Bit>,
+    begin: Signal<Local, Bit>,
+    commits: Signal<Local, Bit>,
+    changes: Signal<Local, Bit>,
+    swaps: Signal<Local, Bit>,
+    publishes: Signal<Local, Bit>,
+    accepted: Signal<Local, Bit>,
+    refused: Signal<Local, Bit>,
+    names_qp: Signal<Local, Bit>,
+    placed: Signal<Local, Bit>,
+    taken: Signal<Local, Bit>,
+    fails: Signal<Local, Bit>,
+    read_conn: Signal<Local, Bits<16>>,
+    read_qp: Signal<Local, Bits<16>>,
+    read_row: Signal<Local, Bits<24>>,
+}
+
+impl RxCore {
+    pub fn new(config: &BuildConfig) -> Self {
+        filled!(RxCore {
+            tracker: PathTracker::new(config),
+            key: KeyCheck::new(config),
+            messages: MessageTracker::new(config),
+            hint: RateHint::new(config),
+            timers: RxTimers::new(config),
+            setup: RxConfig::new(config),
+            tables: RxTables::new(config),
+            check: PacketCheck::new(config);
+            clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
+            init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, ack_valid,
+            ack_ready, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
+            commit_rx_valid,
+            hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
+            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce,
+            hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, ack_conn, ack_home, ack_cum,
+            ack_ts_echo, ack_service, ack_ce, ack_dup, ack_flags, ack_rate, ack_sav, ack_mak_qp, ack_mak_code, ack_mak_msn,
+            ackdesc_conn, ackdesc_home, ackdesc_via, ackdesc_cum, ackdesc_ts_echo, ackdesc_service, ackdesc_ce, ackdesc_dup,
+            ackdesc_rx, ackdesc_flags, ackdesc_rate, ackdesc_epoch, ackdesc_mak_qp, ackdesc_mak_code, ackdesc_mak_msn,
+            ackdesc_sav, commit_rx_kind, commit_rx_class, commit_rx_conn, commit_rx_home, commit_rx_via, commit_rx_opcode,
+            commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
+            commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
+            commit_rx_unacked, commit_rx_exp,
+            effect, collect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
+            place_full, ack_full, rxerr_full, free, begin, commits, changes, swaps, publishes, accepted, refused, names_qp,
+            placed, taken, fails, read_conn, read_qp, read_row,
+        })
+    }
+}
