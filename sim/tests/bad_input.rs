@@ -202,6 +202,9 @@ fn never_answers(paths: u8, retry_cnt: u8, later_wqes: usize) {
     rig.run();
     rig.cut = false;
     rig.post_write(0, qps[0], flushed(write(&local, &remote, 1)));
+    // a queue pair opened on it now is in Error too
+    let late = rig.pair(0);
+    rig.post_write(0, late, flushed(write(&local, &remote, 1)));
     let (from, to) = good(&mut rig, other);
     rig.run();
     let [a, _] = rig.finish();
@@ -223,10 +226,93 @@ fn a_peer_that_never_answers_on_eight_paths() {
 
 #[test]
 fn a_peer_that_never_answers_more_wqes_than_fit() {
-    // known limit: where the connection's message FIFO is full at the moment of the error, the WQEs beyond it get no CQE,
-    // since W1 waits for room and a connection in error gets no slot in which its messages could be skipped (one path, 30
-    // later WQEs); with eight paths more messages than the FIFO holds have been sent by then
+    // with eight paths more messages than the FIFO holds have been sent by then
+    never_answers(1, 1, 30);
     never_answers(8, 2, 30);
+}
+
+/// W3, S2: a queue pair is refused while its messages, more than fit, lie between those of others in the connection's FIFO.
+#[test]
+fn a_refused_queue_pair_between_others() {
+    let mut rig = Rig::new();
+    rig.open(0, &|c| (c.paths, c.mtu_log2) = (1, 10));
+    let (first, bad, last) = (rig.pair(0), rig.pair(0), rig.pair(0));
+    let mut copied = vec![good(&mut rig, first)];
+    let local = rig.filled(0, LEN, 3);
+    let remote = rig.region(1, LEN, 5, writable(), 1);
+    let wrong = Write { rkey: remote.key ^ 1, expect: STATUS_REM_ACCESS_ERR, ..write(&local, &remote, LEN as u32) };
+    rig.post_write(0, bad, wrong);
+    for _ in 0..40 {
+        rig.post_write(0, bad, flushed(wrong));
+        copied.push(good(&mut rig, last));
+        copied.push(good(&mut rig, first));
+    }
+    rig.run();
+    rig.finish();
+    rig.assert_untouched(1, &remote);
+    for (local, remote) in &copied {
+        rig.assert_copied((0, local), (1, remote), LEN);
+    }
+}
+
+/// A connection with one path that is full of the packets of queue pair `.1`, whose messages wait; those of `.2` wait behind.
+fn blocked() -> (Rig, u16, u16, Region) {
+    let mut rig = Rig::new();
+    rig.open(0, &|c| (c.paths, c.mtu_log2) = (1, 10));
+    let (closed, other) = (rig.pair(0), rig.pair(0));
+    let local = rig.filled(0, 20_000, 3);
+    let remote = rig.region(1, 20_000, 5, writable(), 1);
+    rig.cut = true;
+    for _ in 0..5 {
+        rig.post_write(0, closed, write(&local, &remote, 20_000));
+    }
+    rig.poll();
+    rig.cycles(3000);
+    assert_eq!(rig.counters(0).get("WQE"), 5);
+    (rig, closed, other, remote)
+}
+
+/// S2, S6, section 10: a queue pair is closed whose messages and outstanding packets stand before those of another.
+#[test]
+fn a_closed_queue_pair_holds_up_nobody() {
+    let (mut rig, closed, other, remote) = blocked();
+    let (from, to) = good(&mut rig, other);
+    rig.poll();
+    rig.cycles(1000);
+    rig.close_pair(closed);
+    rig.cut = false;
+    rig.run();
+    let [a, _] = rig.finish();
+    assert!(a.get("TX_NOP") > 0, "{a:?}");
+    rig.assert_untouched(1, &remote);
+    rig.assert_copied((0, &from), (1, &to), LEN);
+}
+
+/// Section 10: a connection is closed while its messages wait and its packets are outstanding, and opened again at once.
+#[test]
+fn a_closed_connection_leaves_nothing_behind() {
+    for qps_first in [true, false] {
+        let (mut rig, closed, other, remote) = blocked();
+        if qps_first {
+            rig.close_pair(closed);
+            rig.close_pair(other);
+        }
+        rig.close(0);
+        if !qps_first {
+            rig.close_pair(closed);
+            rig.close_pair(other);
+        }
+        rig.open(0, &|c| c.mtu_log2 = 10);
+        rig.cut = false;
+        let qp = rig.pair(0);
+        let copied: Vec<_> = (0..40).map(|_| good(&mut rig, qp)).collect();
+        rig.run();
+        rig.finish();
+        rig.assert_untouched(1, &remote);
+        for (local, remote) in &copied {
+            rig.assert_copied((0, local), (1, remote), LEN);
+        }
+    }
 }
 
 /// The wire is cut in mid-transfer and comes back: nothing is lost, whatever state the paths were in.

@@ -131,6 +131,25 @@ impl Checker {
         Ok(())
     }
 
+    /// Closes a queue pair; what it had under way has no further effect.
+    pub fn close_qp(&mut self, qpn: u16) {
+        self.model.close_qp(qpn.into());
+        if let Some(rings) = self.rings.get_mut(usize::from(qpn)) {
+            *rings = None;
+        }
+        self.causes.naks.retain(|nak| nak.0 != u32::from(qpn));
+        self.causes.packets_left.retain(|message, _| message.0 != u32::from(qpn));
+    }
+
+    /// Closes a connection and its queue pairs.
+    pub fn close_connection(&mut self, conn: u16) {
+        let qps: Vec<u32> = self.model.qps_of(conn).collect();
+        for qpn in qps {
+            self.close_qp(qpn as u16);
+        }
+        self.model.close_connection(conn);
+    }
+
     /// Sets a memory region.
     pub fn register_key(&mut self, index: u32, key: &KeyConfig) -> std::result::Result<(), ConfigError> {
         self.model.register_key(index, key)

@@ -169,12 +169,18 @@ pub struct Completion<const W: usize> {
     error_tx: Ram<Bit>,
     error_rx: Ram<Bit>,
     error_host: Ram<Bit>,
+    /// Connections in error.
+    given_up: Ram<Bit>,
     error_write: Signal<Local, Bit>,
     error_index: Signal<Local, Bits<24>>,
     error_value: Signal<Local, Bit>,
     cqes: Fifo<CqeWrite>,
     releases: Fifo<Bits<16>>,
     cfg_held: DFF<Bit>,
+    /// What was given up has been read for it.
+    cfg_read: DFF<Bit>,
+    /// The table is CONN.
+    held_conn: DFF<Bit>,
     held_index: DFF<Bits<16>>,
     held_data: DFF<Bits<320>>,
     step: DFF<Step>,
@@ -241,11 +247,12 @@ impl<const W: usize> Completion<W> {
             error_tx: Ram::new(config.qps),
             error_rx: Ram::new(config.qps),
             error_host: Ram::new(config.qps),
+            given_up: Ram::new(config.conns),
             cqes: Fifo::new(config.fifo.cmsg),
             releases: Fifo::new(config.fifo.cmsg),
             last_beat: Constant::new((beats - 1).to_bits()),
             beat_shift: Constant::new((if W >= 256 { 0 } else { W as u64 }).to_bits()),
-            last_walk: Constant::new((config.message_rows() as u64 - 1).to_bits()),
+            last_walk: Constant::new((config.message_rows().max(config.conns) as u64 - 1).to_bits()),
             last_qp: Constant::new((config.qps as u64 - 1).to_bits()),
             message_mask: Constant::new((config.msgs_per_stream as u64 - 1).to_bits()),
             message_log2: Constant::new(u64::from(config.msgs_per_stream.ilog2()).to_bits()),
@@ -257,7 +264,7 @@ impl<const W: usize> Completion<W> {
             qperr_rx_data, qperr_host_addr, qperr_host_data, cw_desc_valid, cw_desc_ready, cw_desc_addr, cw_desc_len, cw_valid,
             cw_ready, cw_data, cw_last, init_done, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind, commit_err_qp,
-            commit_err_conn, commit_err_code, commit_err_msn, error_write, error_index, error_value, cfg_held, held_index,
+            commit_err_conn, commit_err_code, commit_err_msn, error_write, error_index, error_value, cfg_held, cfg_read, held_conn, held_index,
             held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
             cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
             outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, beat, desc_sent, data_sent, beat_at, slot, finish, of_conn,
@@ -273,6 +280,8 @@ impl<const W: usize> Logic for Completion<W> {
             self,
             clock,
             cfg_held,
+            cfg_read,
+            held_conn,
             held_index,
             held_data,
             step,
@@ -296,17 +305,23 @@ impl<const W: usize> Logic for Completion<W> {
             desc_sent,
             data_sent
         );
-        clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, cqes, releases);
+        clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, given_up, cqes, releases);
         self.cqes.reset.next = self.reset.val();
         self.releases.reset.next = self.reset.val();
 
         comment!("configuration waits in a buffer");
-        if self.cfg_valid.val() & (self.cfg_table.val() == 3) {
+        if self.cfg_valid.val() & ((self.cfg_table.val() == 1) | (self.cfg_table.val() == 3)) {
             self.cfg_held.d.next = true;
+            self.held_conn.d.next = self.cfg_table.val() == 1;
             self.held_index.d.next = self.cfg_index.val();
             self.held_data.d.next = self.cfg_data.val().get_bits::<320>(0);
         }
         self.cfg_busy.next = self.cfg_held.q.val();
+        self.cfg_read.d.next = self.cfg_held.q.val();
+        self.given_up.read_address.next = bit_cast::<24, 16>(self.held_data.q.val().get_bits::<16>(16));
+        self.given_up.write_enable.next = false;
+        self.given_up.write_address.next = bit_cast::<24, 16>(self.cerr_conn.val());
+        self.given_up.write_data.next = true;
 
         comment!("defaults");
         self.cmsg_ready.next = false;
@@ -421,6 +436,9 @@ impl<const W: usize> Logic for Completion<W> {
                 self.new_row.next.remaining = 0.into();
                 self.messages.write_enable.next = true;
                 self.messages.write_address.next = self.walk.q.val();
+                self.given_up.write_enable.next = true;
+                self.given_up.write_address.next = self.walk.q.val();
+                self.given_up.write_data.next = false;
                 self.error_write.next = true;
                 self.error_index.next = self.walk.q.val();
                 self.error_value.next = false;
@@ -439,9 +457,19 @@ impl<const W: usize> Logic for Completion<W> {
                 self.nak_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val() & self.quiet.val();
                 self.rxerr_ready.next = self.nak_ready.val() & !self.nak_valid.val();
                 self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
-                if self.cfg_held.q.val() {
-                    comment!("a queue pair starts afresh");
+                if self.cfg_held.q.val() & (!self.cfg_read.q.val() | !self.releases.empty.val()) {
+                    comment!("releases of the earlier queue pair leave first");
+                    self.step.d.next = Step::Idle;
+                } else if self.cfg_held.q.val() & self.held_conn.q.val() {
                     self.cfg_held.d.next = false;
+                    self.cfg_read.d.next = false;
+                    self.given_up.write_enable.next = true;
+                    self.given_up.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+                    self.given_up.write_data.next = false;
+                } else if self.cfg_held.q.val() {
+                    comment!("a queue pair starts afresh; one that is closed, or of a connection in error, is in Error");
+                    self.cfg_held.d.next = false;
+                    self.cfg_read.d.next = false;
                     self.fixed.write_enable.next = true;
                     self.next_at.next.head = self.held_data.q.val().get_bits::<24>(256);
                     self.next_at.next.tail = self.held_data.q.val().get_bits::<24>(256);
@@ -453,7 +481,13 @@ impl<const W: usize> Logic for Completion<W> {
                     self.state.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
                     self.error_write.next = true;
                     self.error_index.next = bit_cast::<24, 16>(self.held_index.q.val());
-                    self.error_value.next = false;
+                    self.error_value.next = !self.from_queue.val().valid | self.given_up.read_data.val();
+                    if self.given_up.read_data.val() {
+                        self.next_at.next.failed = true;
+                        self.next_at.next.fail = 2.into();
+                        self.next_at.next.fail_status = 12.into();
+                        self.next_at.next.fail_nak = 0.into();
+                    }
                 } else if self.ret_valid.val() & self.ret_ready.val() {
                     self.qp.d.next = self.ret_qp.val();
                     self.msn.d.next = self.ret_msn.val();
@@ -485,6 +519,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.step.d.next = Step::Failure;
                 } else if self.cerr_valid.val() & self.cerr_ready.val() {
                     self.scan_conn.d.next = self.cerr_conn.val();
+                    self.given_up.write_enable.next = true;
                     self.scanning.d.next = true;
                     self.kind.d.next = 2.into();
                     self.nak.d.next = 0.into();
@@ -519,11 +554,12 @@ impl<const W: usize> Logic for Completion<W> {
                 if self.incoming.q.val().remaining == 0 {
                     self.next_at.next.ahead = self.now_at.val().ahead + 1;
                 }
-                self.state.write_enable.next = true;
+                comment!("a WQE that was under way when its queue pair was closed has no completion");
+                self.state.write_enable.next = self.fixed.read_data.val().valid;
                 self.stream.d.next = self.next_at.val();
                 self.cq.d.next = self.fixed.read_data.val();
                 self.step.d.next = Step::Idle;
-                if (self.incoming.q.val().remaining == 0) | self.now_at.val().failed {
+                if self.fixed.read_data.val().valid & ((self.incoming.q.val().remaining == 0) | self.now_at.val().failed) {
                     self.msn.d.next = self.now_at.val().head;
                     self.step.d.next = Step::HeadRead;
                 }
@@ -724,6 +760,7 @@ impl<const W: usize> Logic for Completion<W> {
             self.walk.d.next = 0.into();
             self.ready.d.next = false;
             self.cfg_held.d.next = false;
+            self.cfg_read.d.next = false;
             self.scanning.d.next = false;
             self.favour.d.next = false;
             self.beat.d.next = 0.into();

@@ -486,8 +486,12 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 }
             }
             Issue::Idle => {
-                if self.cfg_held.q.val() & !self.rel_q_busy.q.val() & !self.rel_c_busy.q.val() {
-                    comment!("a queue pair or connection starts with nothing outstanding");
+                if self.cfg_held.q.val()
+                    & !self.rel_q_busy.q.val()
+                    & (!self.cfg_qp.val()
+                        | (self.pending.empty.val() & !self.collected.q.val() & (self.judge.q.val() == Judge::Idle)))
+                {
+                    comment!("a queue pair starts with nothing outstanding, after the WQEs that are under way");
                     self.cfg_held.d.next = false;
                     if self.cfg_qp.val() {
                         self.fixed.write_enable.next = true;
@@ -502,13 +506,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
                         self.released_qp.write_data.next = 0.into();
                     }
                     if self.cfg_conn.val() {
+                        comment!("its messages are counted on: those of an earlier life are released too");
                         self.mtu.write_enable.next = true;
-                        self.issued_conn.write_enable.next = true;
-                        self.issued_conn.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
-                        self.issued_conn.write_data.next = 0.into();
-                        self.released_conn.write_enable.next = true;
-                        self.released_conn.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
-                        self.released_conn.write_data.next = 0.into();
                     }
                     if self.cfg_key.val() {
                         self.keys.write_enable.next = true;
@@ -520,7 +519,11 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     self.id.d.next = self.doorbell_qp.val();
                     self.bell_index.d.next = self.doorbell_index.val();
                     self.issue.d.next = Issue::Bell;
-                } else if !self.runnable.empty.val() & !self.pending.full.val() & !self.reads.full.val() {
+                } else if !self.cfg_held.q.val()
+                    & !self.runnable.empty.val()
+                    & !self.pending.full.val()
+                    & !self.reads.full.val()
+                {
                     self.runnable.pop.next = true;
                     self.id.d.next = self.runnable.id.val();
                     self.issue.d.next = Issue::Look;

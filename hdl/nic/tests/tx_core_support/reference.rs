@@ -134,10 +134,10 @@ impl Conn {
 
     /// commit_grant.
     pub fn grant(&mut self, record: &Record) -> Result<(), String> {
-        if self.tx.error {
-            return Err("a slot of a connection in error".into());
+        if self.tx.error && record["kind"] != 2 {
+            return Err("a connection in error sends".into());
         }
-        let resend = choose_resend(&self.paths, self.tx.rr, 256);
+        let resend = choose_resend(&self.paths, self.tx.rr, 256).filter(|_| !self.tx.error);
         match (record["kind"], resend) {
             (1, Some(r)) => {
                 let now = record["now"] as u32;

@@ -120,7 +120,14 @@ impl Driver {
         self.probes.retain(|probe| probe.conn != conn);
     }
 
-    fn wake(&mut self, conn: u16) {
+    /// The pool has room again.
+    pub fn wake_pool_waiters(&mut self) {
+        while let Some(waiter) = self.pool_waiters.pop() {
+            self.wake(waiter);
+        }
+    }
+
+    pub fn wake(&mut self, conn: u16) {
         let queued = &mut self.queued[conn as usize];
         if !*queued {
             *queued = true;
@@ -181,6 +188,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                     // R4: the QP that refused a packet moves to Error.
                     let _first = self.step_rx_error(qpn);
                     self.drain_cqes(qpn);
+                    // S2: its messages can be skipped.
+                    self.driver.wake(conn);
                 }
                 if place.is_some() && self.config.epoch_cap_bytes > 0 && !self.driver.epoch_running {
                     self.driver.epoch_running = true;
@@ -209,9 +218,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             self.drain_cqes(nak.qpn);
         }
         if step.outcome.acked > 0 {
-            while let Some(waiter) = self.driver.pool_waiters.pop() {
-                self.driver.wake(waiter);
-            }
+            self.driver.wake_pool_waiters();
         }
         self.arm_tx(now, conn, home);
         self.driver.wake(conn);

@@ -37,7 +37,7 @@ pub enum BlockReason {
     Pacer { wait_ticks: u32 },
     /// The pool of outstanding packets is full.
     Pool,
-    /// The connection is in error.
+    /// The connection is in error: nothing is sent, and there is nothing to skip.
     ConnError,
 }
 
@@ -63,21 +63,24 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             Some(seen) => seen,
             None => exact,
         };
-        if connection.tx.error {
-            return Ok(Grant::Blocked(BlockReason::ConnError));
-        }
+        // A connection in error sends nothing; S2's skip alone empties its FIFO, so that W1 takes what waits (W4).
+        let error = connection.tx.error;
         // S1: resends come first.
-        if let Some(resend) = choose_resend(&connection.tx_paths, connection.tx.rr, P::VECTOR_BITS) {
+        let resend = choose_resend(&connection.tx_paths, connection.tx.rr, P::VECTOR_BITS).filter(|_| !error);
+        if let Some(resend) = resend {
             return self.grant_resend(now, conn, resend, inputs);
         }
         let Some(head) = connection.tx.fifo.front().copied() else {
-            return Ok(Grant::Blocked(BlockReason::Idle));
+            return Ok(Grant::Blocked(if error { BlockReason::ConnError } else { BlockReason::Idle }));
         };
         // S2: a message of a QP in Error is skipped whole.
         if self.sees_error(head.qpn, head.incarnation, inputs)? {
             self.connection_mut(conn)?.tx.pop_message();
             self.counters.tx_skipped_messages += 1;
             return Ok(Grant::SkippedMessage { qpn: head.qpn, msn: head.msn });
+        }
+        if error {
+            return Ok(Grant::Blocked(BlockReason::ConnError));
         }
         self.grant_new(now, conn, head, inflight, inputs)
     }

@@ -30,7 +30,9 @@ use crate::event::{Counters, Event};
 use crate::keys::KeyTable;
 use crate::rx::hint::RateHint;
 use crate::seq::Tick;
+use crate::tx::messages::Fail;
 use crate::tx::pool::{Pool, Record};
+use crate::wqe::Status;
 use ack_step::AckFrame;
 use connection::Connection;
 use driver::Driver;
@@ -115,7 +117,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(())
     }
 
-    /// Closes connection `conn` and its queue pairs. Their work requests get no completions.
+    /// Closes connection `conn` and its queue pairs. Their work requests get no completions (section 10).
     pub fn close_connection(&mut self, conn: u16) {
         let Some(mut old) = self.conns.get_mut(conn as usize).and_then(Option::take) else { return };
         for chunks in &mut old.chunks {
@@ -124,6 +126,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         self.retiring.retain(|key, _| key.0 != conn);
         self.acks_in.retain(|ack| ack.conn != conn);
         self.driver.forget(conn);
+        self.driver.wake_pool_waiters();
         for qp in &mut self.qps {
             if qp.as_ref().is_some_and(|qp| qp.conn == conn) {
                 *qp = None;
@@ -145,15 +148,20 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return Err(ConfigError::ConnectionClosed { conn: config.conn });
         }
         self.incarnations = self.incarnations.wrapping_add(1);
-        let qp = Qp::open(qpn, config, self.incarnations, self.config.msgs_per_stream as usize);
+        let mut qp = Qp::open(qpn, config, self.incarnations, self.config.msgs_per_stream as usize);
+        if self.connection(config.conn).is_ok_and(|c| c.tx.error) {
+            // W4: nothing of it would ever be sent.
+            qp.send.fail(Fail::FirstNotDone, Status::RetryExcErr, 0);
+        }
         self.qps[qpn as usize] = Some(Box::new(qp));
         Ok(())
     }
 
     /// Closes queue pair `qpn`. Its work requests get no completions; its outstanding packets go on as NOPs.
     pub fn close_qp(&mut self, qpn: u32) {
-        if let Some(qp) = self.qps.get_mut(qpn as usize) {
-            *qp = None;
+        if let Some(old) = self.qps.get_mut(qpn as usize).and_then(Option::take) {
+            // S2: its messages are skipped, also while the windows of the connection are full
+            self.driver.wake(old.conn);
         }
     }
 

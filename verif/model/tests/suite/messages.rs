@@ -211,6 +211,41 @@ fn w3_connection_error<P: Profile>() {
     assert_eq!(s.nic.step_tx_timer(now + (1 << 20), 0, 0).unwrap().action, TimerAction::None);
 }
 
+/// S2, W4: of a connection in error with a full FIFO the messages are skipped once their QPs are in Error, so that the work requests
+/// that wait for room are taken and flushed; a QP opened later on it is in Error from the start.
+fn w4_a_connection_error_with_a_full_fifo<P: Profile>() {
+    let mut s = sender::<P>(1, 1);
+    for i in 0..64 {
+        s.wqe(0, i, 10);
+    }
+    assert_eq!(send_all(&mut s), 1);
+    s.wqe(1, 0, 10);
+    let waiting = write(1, 0, 0, 10).to_bytes();
+    assert_eq!(s.nic.step_wqe(1, 1, &waiting), Err(StepError::Post(PostError::ConnFull { conn: 0, depth: 64 })));
+    let mut now = 20;
+    loop {
+        now += 1 << 17;
+        if s.nic.step_tx_timer(now, 0, 0).unwrap().action == TimerAction::ConnError {
+            break;
+        }
+    }
+    assert_eq!(s.grant(), Grant::Blocked(BlockReason::ConnError), "its QP is not in Error yet");
+    for qpn in 0..3 {
+        s.nic.step_conn_error(qpn).unwrap();
+    }
+    for msn in 1..64 {
+        assert_eq!(s.grant(), Grant::SkippedMessage { qpn: 0, msn });
+    }
+    assert_eq!(s.grant(), Grant::SkippedMessage { qpn: 1, msn: 0 });
+    assert_eq!(s.grant(), Grant::Blocked(BlockReason::ConnError));
+    assert_eq!(s.cqes(0).len(), 64);
+    assert_eq!(s.nic.step_wqe(1, 1, &waiting).unwrap().refused, Some(Status::WrFlushErr));
+    assert_eq!(s.cqes(1), [(0, 12), (1, 5)]);
+    s.nic.open_qp(3, &QpConfig::new(0, 0x53)).unwrap();
+    s.wqe(3, 0, 10);
+    assert_eq!(s.cqes(3), [(0, 5)]);
+}
+
 crate::for_each_profile!(
     w1_refusals,
     w1_bounds,
@@ -221,4 +256,5 @@ crate::for_each_profile!(
     w3_late_refusals_are_ignored,
     w3_refused_work_request,
     w3_connection_error,
+    w4_a_connection_error_with_a_full_fifo,
 );

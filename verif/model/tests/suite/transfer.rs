@@ -3,7 +3,7 @@
 use mrnic_model::*;
 
 use crate::fabric::FabricConfig;
-use crate::pair::{conn_config, seed, write, Pair, Setup, LKEY};
+use crate::pair::{conn_config, keys, seed, write, Pair, Setup, LKEY};
 
 const SIZES: [u32; 9] = [0, 1, 4095, 4096, 4097, 8192, 65_536, 12_345, 1 << 20];
 const LONG: u64 = 20_000_000;
@@ -362,6 +362,62 @@ fn both_directions_many_messages<P: Profile>() {
     pair.assert_quiet();
 }
 
+/// W4: all paths die while more work requests wait than the FIFO of the connection holds.
+fn all_paths_dead_with_more_work_than_fits<P: Profile>() {
+    let nic = NicConfig { conn_fifo: 4, ..Setup::default().nic };
+    let mut pair = Pair::<P>::new(&Setup { paths: 2, retry: 1, nic, ..Setup::default() });
+    pair.fabric.dead = vec![true; 2];
+    for i in 0..40 {
+        for _ in 0..1000 {
+            match pair.nic[0].post_send(i as u32 % 2, &write(i, 0, 0, 200_000)) {
+                Ok(()) => break,
+                Err(why) => assert_eq!(why, PostError::ConnFull { conn: 0, depth: 4 }),
+            }
+            pair.run_for(1000);
+        }
+    }
+    pair.run(LONG);
+    let mut ids: Vec<u64> = pair.cqes[0].iter().map(|c| c.wr_id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..40).collect::<Vec<_>>());
+    assert!(pair.nic[0].tx_conn(0).unwrap().fifo.is_empty());
+}
+
+/// S2, S6: a QP is closed at both ends while its messages are the oldest of a connection whose windows are full.
+fn a_closed_qp_holds_up_nobody<P: Profile>() {
+    let mut pair = Pair::<P>::new(&Setup::default());
+    for i in 0..5 {
+        pair.post(0, 0, write(i, 0, 0, 200_000));
+    }
+    pair.post(0, 1, write(9, 300_000, 300_000, 100_000));
+    pair.run_for(3);
+    for side in [1, 0] {
+        pair.nic[side].close_qp(0);
+    }
+    pair.run(LONG);
+    assert_eq!(pair.cqes[0].iter().map(|c| (c.wr_id, c.status)).collect::<Vec<_>>(), [(9, Status::Success)]);
+    pair.assert_placed(0, 300_000, 300_000, 100_000);
+    pair.assert_quiet();
+}
+
+/// A connection that waits for room in the pool goes on when the one that holds it is closed.
+fn a_closed_connection_frees_the_pool<P: Profile>() {
+    let setup = Setup { paths: 1, window: 64, ..Setup::default() };
+    let mut nic = Nic::<P>::new(NicConfig { pool_packets: 16, ..setup.nic }).unwrap();
+    for conn in 0..2 {
+        nic.open_connection(0, conn, &conn_config(0, &setup)).unwrap();
+        nic.open_qp(conn.into(), &QpConfig::new(conn, 0)).unwrap();
+    }
+    keys(&mut nic, 1 << 20);
+    nic.post_send(0, &write(0, 0, 0, 100_000)).unwrap();
+    let sent = std::iter::from_fn(|| nic.poll_outgoing(1)).count();
+    assert_eq!(sent, 16, "the pool is full");
+    nic.post_send(1, &write(1, 0, 0, 100_000)).unwrap();
+    assert_eq!(nic.poll_outgoing(1), None);
+    nic.close_connection(0);
+    assert!(matches!(nic.poll_outgoing(1), Some(Outgoing::Data(p)) if p.conn == 1));
+}
+
 crate::for_each_profile!(
     sizes_without_faults,
     sizes_under_loss_duplication_and_reordering,
@@ -380,4 +436,7 @@ crate::for_each_profile!(
     a_receiver_share_is_kept,
     marks_bound_the_queues,
     both_directions_many_messages,
+    all_paths_dead_with_more_work_than_fits,
+    a_closed_qp_holds_up_nobody,
+    a_closed_connection_frees_the_pool,
 );

@@ -27,6 +27,7 @@ impl Logic for Sequencer {
             inflight,
             qp_error,
             closed,
+            shut,
             via,
             desc_held,
             desc_reg,
@@ -47,6 +48,7 @@ impl Logic for Sequencer {
             wake_held,
             wake_reg,
             open_pending,
+            emptying,
             open_index,
             open_word0,
             open_window,
@@ -444,6 +446,7 @@ impl Logic for Sequencer {
                 self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();
                 self.qp_error.d.next = self.qperr_data.val();
                 self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
+                self.shut.d.next = !self.tables.conn_cfg.val().open;
                 self.packet.d.next.first = self.packet.q.val().index == 0;
                 self.packet.d.next.last = self.slot.is_last.val();
                 self.packet.d.next.bytes = self.slot.new_bytes.val();
@@ -455,16 +458,25 @@ impl Logic for Sequencer {
                 if !self.closed.q.val() & self.slot.resend.val() {
                     // S1
                     self.step.d.next = Step::FindStart;
-                } else if self.closed.q.val() | !self.has_msg.q.val() {
+                } else if !self.has_msg.q.val() {
                     self.done_valid.next = true;
                     self.step.d.next = Step::Idle;
-                } else if self.qp_error.q.val() {
-                    // S2: a message of a QP in Error is skipped whole
+                    if self.shut.q.val() & (self.conn.q.val() == self.open_index.q.val()) {
+                        self.emptying.d.next = false;
+                    }
+                } else if self.qp_error.q.val() | self.shut.q.val() {
+                    // S2: a message of a QP in Error is skipped whole, in a connection in error too; one of a closed
+                    // connection is dropped
                     self.done_valid.next = true;
                     self.done_skip.next = true;
                     self.done_requeue.next = true;
-                    self.commits.grant.next = true;
+                    self.commits.grant.next = !self.shut.q.val();
                     self.commits.kind.next = 2.into();
+                    self.step.d.next = Step::Idle;
+                } else if self.closed.q.val() {
+                    // W3: the QP is about to move to Error; the next slot looks again
+                    self.done_valid.next = true;
+                    self.done_requeue.next = true;
                     self.step.d.next = Step::Idle;
                 } else if !self.queue_room.val() {
                     self.done_valid.next = true;
@@ -667,6 +679,8 @@ impl Logic for Sequencer {
                 self.new_conn_ack.next = self.no_conn_ack.val();
                 self.new_conn_ack.next.hint = self.open_hint.q.val();
                 self.open_pending.d.next = false;
+                // section 10: what still waits of a closed connection is dropped first
+                self.emptying.d.next = !self.open_word0.q.val().get_bit(0);
                 self.wake_held.d.next = true;
                 self.step.d.next = Step::Idle;
             }
@@ -719,7 +733,7 @@ impl Logic for Sequencer {
             self.open_window.d.next = self.cfg_word1.val().get_bits::<9>(0);
             self.open_hint.d.next = self.cfg_word2.val().get_bits::<24>(0);
         }
-        self.cfg_busy.next = self.open_pending.q.val();
+        self.cfg_busy.next = self.open_pending.q.val() | self.emptying.q.val();
 
         comment!("the packet descriptor");
         self.out.next.conn = self.conn.q.val();
@@ -785,6 +799,7 @@ impl Logic for Sequencer {
             self.port_held.d.next = false;
             self.wake_held.d.next = false;
             self.open_pending.d.next = false;
+            self.emptying.d.next = false;
         }
     }
 }

@@ -177,7 +177,10 @@ pub struct Sequencer {
     packet: DFF<PacketEntry>,
     inflight: DFF<Bits<32>>,
     qp_error: DFF<Bit>,
+    /// Not open, or in error.
     closed: DFF<Bit>,
+    /// Not open.
+    shut: DFF<Bit>,
     via: DFF<Bits<3>>,
     // outputs that wait for their taker
     desc_held: DFF<Bit>,
@@ -199,6 +202,8 @@ pub struct Sequencer {
     wake_held: DFF<Bit>,
     wake_reg: DFF<Bits<16>>,
     open_pending: DFF<Bit>,
+    /// The connection closed last may have messages left.
+    emptying: DFF<Bit>,
     open_index: DFF<Bits<16>>,
     open_word0: DFF<Bits<32>>,
     open_window: DFF<Bits<9>>,
@@ -266,10 +271,10 @@ impl Sequencer {
             desc, nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid,
             portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant, commit_ack_valid, commit_ack,
             commit_timer_valid, commit_timer, init_done, unpack, acked, ack_step, slot, commits, timer, others, step,
-            count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error, closed,
+            count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error, closed, shut,
             via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg,
             nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
-            open_pending, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack, new_conn_tx,
+            open_pending, emptying, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack, new_conn_tx,
             new_conn_cfg, new_path_cfg, out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here,
             row, is_ack, ack_may, timer_may, open_may, grant_may, grant_first, span, own_srtt, chosen, chosen_port,
             element, to_old, nak_offset, nak_span, table_row, pipe_after, emit_desc,
