@@ -242,7 +242,7 @@ fn a_refused_queue_pair_between_others() {
     let remote = rig.region(1, LEN, 5, writable(), 1);
     let wrong = Write { rkey: remote.key ^ 1, expect: STATUS_REM_ACCESS_ERR, ..write(&local, &remote, LEN as u32) };
     rig.post_write(0, bad, wrong);
-    for _ in 0..40 {
+    for _ in 0..25 {
         rig.post_write(0, bad, flushed(wrong));
         copied.push(good(&mut rig, last));
         copied.push(good(&mut rig, first));
