@@ -8,6 +8,7 @@
 //! [`loopback`] (the device of this crate's tests). [`link`] makes the shared object.
 pub mod abi;
 pub mod device;
+pub mod launch;
 pub mod link;
 pub mod loopback;
 pub mod provider;

@@ -3,10 +3,10 @@
 //! In: a command line. Out: `libibverbs.so.1`, and the exit status of the program that was run.
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use mrnic_host_driver::link;
+use mrnic_host_driver::{launch, link};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::ExitCode;
 
 /// The verbs device: unmodified RDMA programs on the NIC, without a kernel module and without root.
 #[derive(Parser)]
@@ -29,25 +29,34 @@ enum Action {
         #[arg(required = true, allow_hyphen_values = true)]
         command: Vec<String>,
     },
+    /// Build it and run a program twice, as server and as client (which gets the address as its last argument):
+    /// mrnic-verbs pair ib_write_bw -a
+    #[command(trailing_var_arg = true)]
+    Pair {
+        #[arg(required = true, allow_hyphen_values = true)]
+        command: Vec<String>,
+    },
 }
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let made = link::build(&arguments.out)?;
     match arguments.action {
         Action::Build => {
             println!("{}: {} functions; {} symbols that only refuse", made.library.display(), made.functions, made.refusals);
-            Ok(())
+            Ok(ExitCode::SUCCESS)
         }
         Action::Run { command } => {
-            let folder = arguments.out.canonicalize().context("the output folder")?;
-            let mut path = folder.into_os_string();
-            if let Some(rest) = std::env::var_os("LD_LIBRARY_PATH").filter(|v| !v.is_empty()) {
-                path.push(":");
-                path.push(rest);
-            }
-            let error = Command::new(&command[0]).args(&command[1..]).env("LD_LIBRARY_PATH", path).exec();
+            let error = launch::command(&arguments.out, &command)?.exec();
             Err(error).with_context(|| format!("cannot run {}", command[0]))
+        }
+        Action::Pair { mut command } => {
+            let server = launch::command(&arguments.out, &command)?;
+            command.push("127.0.0.1".to_owned());
+            let client = launch::command(&arguments.out, &command)?;
+            let (server, client) = launch::pair(server, client, true)?;
+            let both = server.status.success() && client.status.success();
+            Ok(if both { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
 }
