@@ -152,17 +152,20 @@ impl Qp {
         if self.state() == QpState::Error {
             return;
         }
-        self.set_state(QpState::Error);
-        self.flush_sends();
         if self.srq.is_some() {
+            self.set_state(QpState::Error);
+            self.flush_sends();
             return self.raise(AsyncEvent::LastWqeReached);
         }
-        while let Some((buffer, _)) = self.receive.take() {
-            let kind = CompletionKind::Recv;
-            let flushed =
-                Completion { wr_id: buffer.wr_id, status: WcStatus::Flushed, kind, qpn: self.number, ..Completion::default() };
-            self.recv_cq.push(flushed, false, None);
-        }
+        // One step for posts: a buffer is either flushed here, or in `post_recv` behind those that are flushed here.
+        self.receive.flush(|| self.set_state(QpState::Error), |buffer| self.flush_receive(buffer.wr_id));
+        self.flush_sends();
+    }
+
+    fn flush_receive(&self, wr_id: u64) {
+        let (status, kind) = (WcStatus::Flushed, CompletionKind::Recv);
+        let flushed = Completion { wr_id, status, kind, qpn: self.number, ..Completion::default() };
+        self.recv_cq.push(flushed, false, None);
     }
 
     /// Every waiting send completes as flushed.
@@ -186,7 +189,7 @@ impl Qp {
             self.retire(entry);
         }
         if self.srq.is_none() {
-            while self.receive.take().is_some() {}
+            self.receive.flush(|| {}, drop);
         }
         self.send_cq.forget(self.number);
         self.recv_cq.forget(self.number);
@@ -303,28 +306,13 @@ impl QueuePair for Qp {
         if self.is_closed() {
             return Err(PostError::Gone);
         }
-        let mut flush = false;
-        let posted = self.receive.post(request, || {
-            // Under the queue's lock: either the flush of the error state finds the buffer, or it is flushed here.
-            flush = self.state() == QpState::Error;
-            if flush {
-                Err(PostError::WrongState)
-            } else {
-                Ok(())
+        self.receive.post(request, || {
+            let takes = self.state() != QpState::Error;
+            if !takes {
+                self.flush_receive(request.wr_id);
             }
-        });
-        if flush {
-            let flushed = Completion {
-                wr_id: request.wr_id,
-                status: WcStatus::Flushed,
-                kind: CompletionKind::Recv,
-                qpn: self.number,
-                ..Completion::default()
-            };
-            self.recv_cq.push(flushed, false, None);
-            return Ok(());
-        }
-        posted?;
+            takes
+        })?;
         self.fabric.progress();
         Ok(())
     }

@@ -46,8 +46,8 @@ impl ReceiveQueue {
         ReceiveQueue { buffers: Mutex::new(Buffers { waiting, max_wr, limit: 0 }), max_sge }
     }
 
-    /// Adds a buffer, unless `refuse` (looked at under the queue's lock) says no.
-    pub fn post(&self, request: &RecvRequest<'_>, refuse: impl FnOnce() -> Result<(), PostError>) -> Result<(), PostError> {
+    /// Adds a buffer, if `wanted` (called under the queue's lock) says so.
+    pub fn post(&self, request: &RecvRequest<'_>, wanted: impl FnOnce() -> bool) -> Result<(), PostError> {
         let count = request.sges.len();
         if count > self.max_sge as usize || count > Limits::SGES_MAX {
             return Err(PostError::TooManySges);
@@ -55,12 +55,21 @@ impl ReceiveQueue {
         let mut buffer = Buffer { wr_id: request.wr_id, sges: [Sge::default(); Limits::SGES_MAX], count };
         buffer.sges[..count].copy_from_slice(request.sges);
         let mut buffers = lock(&self.buffers);
-        refuse()?;
+        if !wanted() {
+            return Ok(());
+        }
         if buffers.waiting.len() >= buffers.max_wr as usize {
             return Err(PostError::Full);
         }
         buffers.waiting.push_back(buffer);
         Ok(())
+    }
+
+    /// Calls `begin`, then `each` with every waiting buffer, all under the queue's lock: no post comes in between.
+    pub fn flush(&self, begin: impl FnOnce(), each: impl FnMut(Buffer)) {
+        let mut buffers = lock(&self.buffers);
+        begin();
+        buffers.waiting.drain(..).for_each(each);
     }
 
     /// The next buffer; `true` with it when fewer than the limit are left, once.
@@ -119,7 +128,7 @@ impl SharedReceiveQueue for Srq {
     }
 
     fn post_recv(&self, request: &RecvRequest<'_>) -> Result<(), PostError> {
-        self.queue.post(request, || Ok(()))?;
+        self.queue.post(request, || true)?;
         self.fabric.progress();
         Ok(())
     }

@@ -3,7 +3,6 @@
 //! Each test is what a verbs program does; nothing reaches around the ABI.
 #![allow(clippy::undocumented_unsafe_blocks)] // All is C API; the harness keeps the objects alive.
 mod accounting;
-mod allocation;
 mod data;
 mod errors;
 mod extended;

@@ -214,3 +214,27 @@ fn threads_share_a_qp_and_its_cqs() {
     assert_eq!(sum.into_inner(), (0..4 * EACH).sum::<u64>());
     assert!(a.nothing());
 }
+
+/// Once a buffer that was posted during the flush overtook those that were waiting.
+#[test]
+fn a_flush_keeps_the_order_of_buffers_that_are_posted_meanwhile() {
+    const BUFFERS: u64 = 40;
+    for _ in 0..100 {
+        let side = Side::new(&DEFAULT);
+        side.connect(&side.nowhere(), &DEFAULT);
+        let (qp, context) = (side.qp as usize, side.context as usize);
+        let poster = std::thread::spawn(move || {
+            for wr_id in 0..BUFFERS {
+                let (mut wr, mut bad) = (recv(wr_id, &[]), null_mut());
+                let post = unsafe { (*(context as *mut ibv_context)).ops.post_recv.unwrap() };
+                assert_eq!(unsafe { post(qp as *mut ibv_qp, &mut wr, &mut bad) }, 0);
+            }
+        });
+        assert_eq!(side.to_state(IBV_QPS_ERR), 0);
+        poster.join().unwrap();
+        for wr_id in 0..BUFFERS {
+            let wc = side.wait();
+            assert_eq!((wc.wr_id, wc.status), (wr_id, IBV_WC_WR_FLUSH_ERR));
+        }
+    }
+}
