@@ -424,7 +424,7 @@ impl Attacked {
         };
         let qp = self.qps[r.random_range(0..self.qps.len())];
         let msn = self.rig.nodes[1].model().recv_stream(qp.into()).expect("a queue pair").exp;
-        let msg = Msg { first: true, last: true, sol: false, msn };
+        let msg = Msg::only(msn);
         let mut len = 0;
         let mut ppsn = cum;
         let body = match r.random_range(0..6) {

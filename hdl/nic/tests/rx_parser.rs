@@ -6,7 +6,7 @@ use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::rx_parser::RxParser;
 use mrnic_wire::{
     emit_packet, parse_packet, Ack, AckFlags, AtomicOp, Body, ConnInfo, Mak, MakCode, Msg, Msn, NetAddr, Opcode, Packet, Ppsn,
-    SackVector,
+    SackVector, WriteImm,
 };
 use rx_support::{Bench, Rng};
 use std::collections::VecDeque;
@@ -83,8 +83,9 @@ fn random_body(rng: &mut Rng) -> Body {
         4 => Body::AtomicResp { msg, value: va },
         5 => Body::PortStatus,
         6 => Body::Connect(ConnInfo::default()),
-        7 => Body::Write { msg, va, rkey, length, imm: Some(9) },
-        8 | 9 => Body::Nop { msg },
+        7 => Body::Write { msg, va, rkey, length, imm: Some(WriteImm { immediate: 9, rq_seq: 8 }) },
+        8 => Body::ErrorResp { msg, code: MakCode::QpError },
+        9 => Body::Nop { msg },
         10 | 11 => Body::Probe,
         12..=15 => {
             let words = std::array::from_fn(|_| rng.next());

@@ -139,8 +139,9 @@ fn body_parse(out: &mut String, layout: &Layout, opcode: &Opcode, kind: &Kind, c
         line!(out, "            let imm = match {flag} {{");
         line!(
             out,
-            "                true => Some({}::parse(&b[{total}..]).map_err(ParseError::HeaderLength)?.immediate),",
-            imm.type_name()
+            "                true => {{ let h = {}::parse(&b[{total}..]).map_err(ParseError::HeaderLength)?; Some({}) }}",
+            imm.type_name(),
+            if names_receive(kind) { "h.immediate" } else { "crate::WriteImm { immediate: h.immediate, rq_seq: h.rq_seq }" }
         );
         line!(out, "                false => None,");
         line!(out, "            }};");
@@ -210,8 +211,10 @@ fn emit(out: &mut String, layout: &Layout) {
         match o.when_imm.as_ref().and_then(|n| layout.header(n)) {
             Some(h) => {
                 line!(out, "            match imm {{");
-                line!(out, "                Some(immediate) => {{");
-                line!(out, "                    {} {{ immediate }}.emit(room(out, {at})?)?;", h.type_name());
+                let place = if names_receive(kind) { "immediate" } else { "crate::WriteImm { immediate, rq_seq }" };
+                line!(out, "                Some({place}) => {{");
+                let rq_seq = format!("fit(u64::from(rq_seq), \"{}.rq_seq\")?", h.name);
+                line!(out, "                    {} {{ immediate, rq_seq: {rq_seq} }}.emit(room(out, {at})?)?;", h.type_name());
                 line!(out, "                    {}", at + h.len_bytes());
                 line!(out, "                }}");
                 line!(out, "                None => {at},");
@@ -308,6 +311,11 @@ fn kinds(layout: &Layout) -> impl Iterator<Item = (&Opcode, &'static Kind)> {
 
 fn body_headers<'a>(layout: &'a Layout, opcode: &Opcode) -> Vec<&'a Header> {
     opcode.headers[layout.common.len()..].iter().filter_map(|n| layout.header(n)).collect()
+}
+
+/// Whether the opcode's own headers name the receive; else its immediate header does.
+fn names_receive(kind: &Kind) -> bool {
+    kind.slots.iter().any(|s| s.field == "rq_seq")
 }
 
 fn variable(header: &Header) -> String {

@@ -56,6 +56,7 @@ pub const COMMON: &[Slot] = &[
 const FIRST: Slot = slot("first", 1, "msg.first", Bool);
 const LAST: Slot = slot("last", 1, "msg.last", Bool);
 const SOL: Slot = slot("sol", 1, "msg.sol", Bool);
+const ATTEMPT: Slot = slot("attempt", 1, "msg.attempt", Bool);
 const MSN: Slot = slot("msn", 24, "msg.msn", Msn);
 const IMM: Slot = slot("imm", 1, "imm.is_some()", Derived);
 const LENGTH: Slot = slot("length", 32, "length", U32);
@@ -104,28 +105,38 @@ pub const KINDS: &[Kind] = &[
         name: "WRITE",
         variant: "Write",
         pattern: "{ msg, va, rkey, length, imm }",
-        slots: &[FIRST, LAST, SOL, MSN, IMM, VA, RKEY, LENGTH],
+        slots: &[FIRST, LAST, SOL, ATTEMPT, MSN, IMM, VA, RKEY, LENGTH],
         imm: true,
     },
     Kind {
         name: "SEND",
         variant: "Send",
         pattern: "{ msg, rq_seq, offset, length, imm }",
-        slots: &[FIRST, LAST, SOL, MSN, IMM, slot("rq_seq", 24, "rq_seq", U32), slot("offset", 32, "offset", U32), LENGTH],
+        slots: &[
+            FIRST,
+            LAST,
+            SOL,
+            ATTEMPT,
+            MSN,
+            IMM,
+            slot("rq_seq", 24, "rq_seq", U32),
+            slot("offset", 32, "offset", U32),
+            LENGTH,
+        ],
         imm: true,
     },
     Kind {
         name: "READ_REQ",
         variant: "ReadReq",
         pattern: "{ msg, va, rkey, length, tag }",
-        slots: &[FIRST, LAST, SOL, MSN, VA, RKEY, LENGTH, TAG],
+        slots: &[FIRST, LAST, SOL, ATTEMPT, MSN, VA, RKEY, LENGTH, TAG],
         imm: false,
     },
     Kind {
         name: "READ_RESP",
         variant: "ReadResp",
         pattern: "{ msg, offset, tag, length }",
-        slots: &[FIRST, LAST, SOL, MSN, slot("va", 64, "offset", U64), slot("rkey", 32, "tag", U32), LENGTH],
+        slots: &[FIRST, LAST, SOL, ATTEMPT, MSN, slot("va", 64, "offset", U64), slot("rkey", 32, "tag", U32), LENGTH],
         imm: false,
     },
     Kind {
@@ -136,6 +147,7 @@ pub const KINDS: &[Kind] = &[
             FIRST,
             LAST,
             SOL,
+            ATTEMPT,
             MSN,
             slot("fetch_add", 1, "op", AtomicOp),
             VA,
@@ -149,10 +161,17 @@ pub const KINDS: &[Kind] = &[
         name: "ATOMIC_RESP",
         variant: "AtomicResp",
         pattern: "{ msg, value }",
-        slots: &[FIRST, LAST, SOL, MSN, slot("value", 64, "value", U64)],
+        slots: &[FIRST, LAST, SOL, ATTEMPT, MSN, slot("value", 64, "value", U64)],
         imm: false,
     },
-    Kind { name: "NOP", variant: "Nop", pattern: "{ msg }", slots: &[FIRST, LAST, SOL, MSN], imm: false },
+    Kind {
+        name: "ERROR_RESP",
+        variant: "ErrorResp",
+        pattern: "{ msg, code }",
+        slots: &[FIRST, LAST, SOL, ATTEMPT, MSN, slot("code", 8, "code", MakCode)],
+        imm: false,
+    },
+    Kind { name: "NOP", variant: "Nop", pattern: "{ msg }", slots: &[FIRST, LAST, SOL, ATTEMPT, MSN], imm: false },
     Kind {
         name: "ACK",
         variant: "Ack",

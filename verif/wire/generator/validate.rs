@@ -257,7 +257,8 @@ fn immediate(source: &Source, layout: &Layout, opcode: &Opcode, kind: &Kind) -> 
     let names = std::slice::from_ref(name);
     let header = headers_of(source, layout, opcode.line, &opcode.name, names)?[0];
     let fields: Vec<&Field> = header.values().collect();
-    let is_immediate = matches!(fields.as_slice(), [f] if f.name == "immediate" && f.bits == 32);
+    let has = |name: &str, bits: usize| fields.iter().any(|f| f.name == name && f.bits == bits);
+    let is_immediate = fields.len() == 2 && has("immediate", 32) && has("rq_seq", 24);
     if !kind.imm || !is_immediate || opcode.headers.contains(name) {
         return source.fail(opcode.line, bad());
     }

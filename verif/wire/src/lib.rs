@@ -46,7 +46,9 @@ pub use error::{EmitError, ParseError};
 pub use frame::Parsed;
 pub use mrc_like::MrcLike;
 pub use open_mr_0::OpenMr0;
-pub use packet::{Ack, AckFlags, AtomicOp, Body, ConnInfo, Mak, MakCode, Msg, Opcode, Packet, ParsedHeaders, PathHeader};
+pub use packet::{
+    Ack, AckFlags, AtomicOp, Body, ConnInfo, Mak, MakCode, Msg, Opcode, Packet, ParsedHeaders, PathHeader, WriteImm,
+};
 pub use profile::Profile;
 pub use sack::SackVector;
 pub use seq::{start_ppsn, Msn, Ppsn};

@@ -45,13 +45,15 @@ pub struct Msg {
     pub last: bool,
     /// Solicited completion.
     pub sol: bool,
+    /// Toggles when a withdrawn message begins again.
+    pub attempt: bool,
     pub msn: Msn,
 }
 
 impl Msg {
     /// The only packet of a message.
     pub const fn only(msn: Msn) -> Self {
-        Self { first: true, last: true, sol: false, msn }
+        Self { first: true, last: true, sol: false, attempt: false, msn }
     }
 }
 
@@ -64,7 +66,7 @@ pub enum Body {
         va: u64,
         rkey: u32,
         length: u32,
-        imm: Option<u32>,
+        imm: Option<WriteImm>,
     },
     /// `rq_seq` (24 bits) is the index of the posted receive, `offset` the place of this packet in the message.
     Send {
@@ -101,6 +103,11 @@ pub enum Body {
         msg: Msg,
         value: u64,
     },
+    /// The READ or atomic of this MSN failed.
+    ErrorResp {
+        msg: Msg,
+        code: MakCode,
+    },
     /// Consumes a PPSN and touches no memory.
     Nop {
         msg: Msg,
@@ -113,6 +120,14 @@ pub enum Body {
     Close(ConnInfo),
 }
 
+/// Immediate data of a WRITE. A SEND has its `rq_seq` in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WriteImm {
+    pub immediate: u32,
+    /// 24 bits: index of the posted receive.
+    pub rq_seq: u32,
+}
+
 /// One for each kind of [`Body`]; a profile gives it a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Opcode {
@@ -122,6 +137,7 @@ pub enum Opcode {
     ReadResp,
     AtomicReq,
     AtomicResp,
+    ErrorResp,
     Nop,
     Ack,
     Probe,
@@ -252,6 +268,7 @@ impl Body {
             Self::ReadResp { .. } => Opcode::ReadResp,
             Self::AtomicReq { .. } => Opcode::AtomicReq,
             Self::AtomicResp { .. } => Opcode::AtomicResp,
+            Self::ErrorResp { .. } => Opcode::ErrorResp,
             Self::Nop { .. } => Opcode::Nop,
             Self::Ack(_) => Opcode::Ack,
             Self::Probe => Opcode::Probe,
@@ -271,6 +288,7 @@ impl Body {
             | Self::ReadResp { msg, .. }
             | Self::AtomicReq { msg, .. }
             | Self::AtomicResp { msg, .. }
+            | Self::ErrorResp { msg, .. }
             | Self::Nop { msg } => Some(*msg),
             _ => None,
         }
@@ -278,20 +296,22 @@ impl Body {
 
     pub const fn imm(&self) -> Option<u32> {
         match self {
-            Self::Write { imm, .. } | Self::Send { imm, .. } => *imm,
+            Self::Write { imm: Some(imm), .. } => Some(imm.immediate),
+            Self::Send { imm, .. } => *imm,
             _ => None,
         }
     }
 }
 
 impl Opcode {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Write,
         Self::Send,
         Self::ReadReq,
         Self::ReadResp,
         Self::AtomicReq,
         Self::AtomicResp,
+        Self::ErrorResp,
         Self::Nop,
         Self::Ack,
         Self::Probe,
@@ -305,7 +325,14 @@ impl Opcode {
     pub const fn is_data(self) -> bool {
         matches!(
             self,
-            Self::Write | Self::Send | Self::ReadReq | Self::ReadResp | Self::AtomicReq | Self::AtomicResp | Self::Nop
+            Self::Write
+                | Self::Send
+                | Self::ReadReq
+                | Self::ReadResp
+                | Self::AtomicReq
+                | Self::AtomicResp
+                | Self::ErrorResp
+                | Self::Nop
         )
     }
 }

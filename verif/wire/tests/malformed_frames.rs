@@ -19,7 +19,13 @@ fn frame(net: &NetAddr, packet: &Packet, payload: &[u8]) -> Vec<u8> {
 }
 
 fn write(imm: Option<u32>) -> Packet {
-    Packet::new(Body::Write { msg: Msg::only(Msn::new(1)), va: 0x1000, rkey: 1, length: 5, imm })
+    Packet::new(Body::Write {
+        msg: Msg::only(Msn::new(1)),
+        va: 0x1000,
+        rkey: 1,
+        length: 5,
+        imm: imm.map(|immediate| WriteImm { immediate, rq_seq: 3 }),
+    })
 }
 
 /// Offset of a header of a WRITE packet in its untagged frame.
@@ -130,8 +136,8 @@ fn shortened(packet: &Packet, payload: &[u8], udp_length: usize) -> Vec<u8> {
 #[test]
 fn headers_must_fit_their_opcode() {
     let with_imm = write(Some(7));
-    // UDP 8, headers 40 + 4, ICRC 4: one word less and IMMH does not fit.
-    let cases = [(28, "udp_length"), (30, "udp_length"), (32, "header_length"), (48, "header_length"), (52, "header_length")];
+    // UDP 8, headers 40 + 8, ICRC 4: one word less and IMMH does not fit.
+    let cases = [(28, "udp_length"), (30, "udp_length"), (32, "header_length"), (48, "header_length"), (56, "header_length")];
     for (udp_length, reason) in cases {
         assert_eq!(dropped(&shortened(&with_imm, &[], udp_length)), reason, "{udp_length}");
     }

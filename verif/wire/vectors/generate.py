@@ -34,7 +34,7 @@ def mph(f):
 
 
 def msgh(f):
-    first = f["first"] << 7 | f["last"] << 6 | f["imm"] << 5 | f["sol"] << 4 | f["fetch_add"] << 3
+    first = f["first"] << 7 | f["last"] << 6 | f["imm"] << 5 | f["sol"] << 4 | f["fetch_add"] << 3 | f["attempt"] << 2
     return struct.pack("!B", first) + u24(f["msn"])
 
 
@@ -46,11 +46,12 @@ PACK = {
     "RDH": lambda f: struct.pack("!QIII", f["va"], f["rkey"], f["length"], f["tag"]),
     "ATH": lambda f: struct.pack("!QIQQ", f["va"], f["rkey"], f["swap_add"], f["compare"]),
     "ARH": lambda f: struct.pack("!Q", f["value"]),
-    "IMMH": lambda f: struct.pack("!I", f["immediate"]),
+    "IMMH": lambda f: struct.pack("!I", f["immediate"]) + u24(f["rq_seq"]) + b"\0",
     "AKH": lambda f: struct.pack("!6H", f["ts_echo"], f["service"], f["ce_packets"], f["dup_packets"], f["rx_packets"], f["flags"])
     + u24(f["rate"]) + struct.pack("!B", f["epoch"]),
     "SAV": lambda f: bytes.fromhex(f["vector"]),
     "MAK": lambda f: u24(f["qp"]) + struct.pack("!B", f["code"]) + u24(f["msn"]) + b"\0",
+    "ERH": lambda f: struct.pack("!I", f["code"] << 24),
     "PSTH": lambda f: bytes(8),
     "CONH": lambda f: struct.pack("!BBHBBHB3sI", f["version"], f["paths"], f["vector_bits"], f["mtu_log2"], 0, f["conn"],
                                   f["epoch"], b"\0\0\0", f["start_ppsn_seed"]),
@@ -58,15 +59,16 @@ PACK = {
 
 BITS = {
     "MPH": dict(version=0, rtx=1, moved=1, home=8, tx_ts=16, conn=16, via=8),
-    "MSGH": dict(first=1, last=1, imm=0, sol=1, fetch_add=0, msn=24),
+    "MSGH": dict(first=1, last=1, imm=0, sol=1, fetch_add=0, attempt=1, msn=24),
     "PLH": dict(va=64, rkey=32, length=32),
     "SNDH": dict(rq_seq=24, offset=32, length=32),
     "RDH": dict(va=64, rkey=32, length=32, tag=32),
     "ATH": dict(va=64, rkey=32, swap_add=64, compare=64),
     "ARH": dict(value=64),
-    "IMMH": dict(immediate=32),
+    "IMMH": dict(immediate=32, rq_seq=24),
     "AKH": dict(ts_echo=16, service=16, ce_packets=16, dup_packets=16, rx_packets=16, flags=4, rate=24, epoch=8),
     "MAK": dict(qp=24, code=3, msn=24),
+    "ERH": dict(code=3),
     "PSTH": dict(),
     "CONH": dict(version=8, paths=8, vector_bits=16, mtu_log2=8, conn=16, epoch=8, start_ppsn_seed=32),
 }
@@ -78,6 +80,7 @@ OPCODES = {
     "READ_RESP": (0xE3, ["MPH", "MSGH", "PLH"]),
     "ATOMIC_REQ": (0xE4, ["MPH", "MSGH", "ATH"]),
     "ATOMIC_RESP": (0xE5, ["MPH", "MSGH", "ARH"]),
+    "ERROR_RESP": (0xE6, ["MPH", "MSGH", "ERH"]),
     "ACK": (0xF0, ["MPH", "AKH", "SAV", "MAK"]),
     "PROBE": (0xF2, ["MPH"]),
     "PORT_STATUS": (0xF3, ["MPH", "PSTH"]),
@@ -101,6 +104,9 @@ def vector(opcode, ip, size=0, imm=False, vlan=False, travelled=False):
     fields = {header: random_fields(header) for header in headers}
     if imm:
         fields["MSGH"]["imm"] = 1
+        # In SEND both headers name the receive, alike.
+        if opcode == "SEND":
+            fields["IMMH"]["rq_seq"] = fields["SNDH"]["rq_seq"]
     if opcode == "ATOMIC_REQ":
         fields["MSGH"]["fetch_add"] = rng.getrandbits(1)
     payload = rng.randbytes(size)

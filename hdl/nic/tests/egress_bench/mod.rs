@@ -298,12 +298,12 @@ impl Bench {
                 let message = message.expect("the message is known");
                 let from = message.laddr.wrapping_add(offset);
                 payload = (0..d.bytes).map(|i| memory_byte(from.wrapping_add(i))).collect();
-                let msg = Msg { first: d.first, last: d.last, sol: false, msn };
+                let msg = Msg { first: d.first, last: d.last, msn, ..Msg::default() };
                 let va = message.raddr.wrapping_add(offset);
                 (Body::Write { msg, va, rkey: message.rkey, length: message.length, imm: None }, message.peer_qpn)
             }
             KIND_NOP => {
-                let msg = Msg { first: false, last: false, sol: false, msn };
+                let msg = Msg { msn, ..Msg::default() };
                 (Body::Nop { msg }, message.expect("the message is known").peer_qpn)
             }
             _ => (Body::Probe, OpenMr0::PATH_QP),

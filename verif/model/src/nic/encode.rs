@@ -17,7 +17,7 @@ impl PacketDesc {
             // S6: only the PPSN counts.
             Body::Nop { msg: Msg { msn, ..Msg::default() } }
         } else {
-            let msg = Msg { first: self.first, last: self.last, sol: false, msn };
+            let msg = Msg { first: self.first, last: self.last, msn, ..Msg::default() };
             Body::Write { msg, va: self.va, rkey: self.rkey, length: self.message_length, imm: None }
         };
         Packet {

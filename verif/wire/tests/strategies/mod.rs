@@ -19,10 +19,11 @@ fn bits24() -> impl Strategy<Value = u32> {
 }
 
 fn msg() -> impl Strategy<Value = Msg> {
-    (any::<bool>(), any::<bool>(), any::<bool>(), bits24()).prop_map(|(first, last, sol, msn)| Msg {
+    (any::<[bool; 4]>(), bits24()).prop_map(|([first, last, sol, attempt], msn)| Msg {
         first,
         last,
         sol,
+        attempt,
         msn: Msn::new(msn),
     })
 }
@@ -74,7 +75,13 @@ fn body(vector_bits: u32) -> impl Strategy<Value = Body> {
     let numbers = any::<(u64, u32, u32, u32, u64, u64)>();
     let imm = prop::option::of(any::<u32>()).boxed();
     prop_oneof![
-        (msg(), numbers, imm.clone()).prop_map(|(msg, n, imm)| Body::Write { msg, va: n.0, rkey: n.1, length: n.2, imm }),
+        (msg(), numbers, imm.clone(), bits24()).prop_map(|(msg, n, imm, rq_seq)| Body::Write {
+            msg,
+            va: n.0,
+            rkey: n.1,
+            length: n.2,
+            imm: imm.map(|immediate| WriteImm { immediate, rq_seq })
+        }),
         (msg(), numbers, imm, bits24()).prop_map(|(msg, n, imm, rq_seq)| Body::Send {
             msg,
             rq_seq,
@@ -89,6 +96,7 @@ fn body(vector_bits: u32) -> impl Strategy<Value = Body> {
             Body::AtomicReq { msg, op, va: n.0, rkey: n.1, swap_add: n.4, compare: n.5 }
         }),
         (msg(), any::<u64>()).prop_map(|(msg, value)| Body::AtomicResp { msg, value }),
+        (msg(), mak_code()).prop_map(|(msg, code)| Body::ErrorResp { msg, code }),
         msg().prop_map(|msg| Body::Nop { msg }),
         ack(vector_bits).prop_map(Body::Ack),
         Just(Body::Probe),

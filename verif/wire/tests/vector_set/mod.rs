@@ -25,7 +25,7 @@ pub fn json<P: Profile>() -> String {
 }
 
 fn msg(msn: u32) -> Msg {
-    Msg { first: true, last: false, sol: true, msn: Msn::new(msn) }
+    Msg { first: true, last: false, sol: true, attempt: true, msn: Msn::new(msn) }
 }
 
 /// Values are chosen so that no two bytes of a field are alike: a swapped or shifted byte shows.
@@ -67,7 +67,7 @@ fn bodies<P: Profile>() -> Vec<(&'static str, Body, usize)> {
         ("write_2B", write(None), 2),
         ("write_3B", write(None), 3),
         ("write_64B", write(None), 64),
-        ("write_imm_5B", write(Some(0xC1C2_C3C4)), 5),
+        ("write_imm_5B", write(Some(WriteImm { immediate: 0xC1C2_C3C4, rq_seq: 0x54_5556 })), 5),
         ("send_32B", send(None), 32),
         ("send_imm_0B", send(Some(0xC1C2_C3C4)), 0),
         ("read_req", Body::ReadReq { msg: msg(3), va, rkey, length, tag: 0xD1D2_D3D4 }, 0),
@@ -75,6 +75,7 @@ fn bodies<P: Profile>() -> Vec<(&'static str, Body, usize)> {
         ("compare_swap", atomic(AtomicOp::CompareSwap), 0),
         ("fetch_add", atomic(AtomicOp::FetchAdd), 0),
         ("atomic_resp", Body::AtomicResp { msg: msg(7), value: compare }, 0),
+        ("error_resp", Body::ErrorResp { msg: msg(9), code: MakCode::QpError }, 0),
         ("nop", Body::Nop { msg: msg(8) }, 0),
         ("ack", Body::Ack(ack), 0),
         ("probe", Body::Probe, 0),
