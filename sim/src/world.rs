@@ -269,6 +269,9 @@ impl World {
                     rto_min_ticks: reg::rto_min::RESET,
                     epoch_cap_bytes: cap,
                     events: false,
+                    // the RTL is of stage 1
+                    write_only: true,
+                    ..NicConfig::default()
                 };
                 let mut checker = Checker::new(&config, build.clock_ps).map_err(|e| RunError::Setup(e.to_string()))?;
                 for (i, k) in &setup.keys {

@@ -80,6 +80,7 @@ fn rig(build: &BuildConfig, seed: u64) -> Rig {
         ack_every: 4,
         ack_delay_ticks: 125,
         epoch_cap_bytes: CAP,
+        write_only: true,
         ..NicConfig::default()
     };
     bench.set("ack_every", 4);

@@ -157,6 +157,8 @@ fn checker(build: &BuildConfig) -> Checker {
         rto_min_ticks: reg::rto_min::RESET,
         epoch_cap_bytes: 0,
         events: false,
+        write_only: true,
+        ..NicConfig::default()
     };
     Checker::new(&config, build.clock_ps).expect("the build's sizes suit the model")
 }

@@ -33,6 +33,12 @@ pub struct NicConfig {
     pub rto_min_ticks: u32,
     /// cap of R11: 0.95 * line rate * 16.384 us; 0 switches the hint off.
     pub epoch_cap_bytes: u32,
+    /// Shared receive queues.
+    pub srqs: u32,
+    /// Requests (READ, atomic) of a connection's peer whose responses are not yet acknowledged, at most (D3).
+    pub responses: u32,
+    /// Stage 1 only, for lockstep with the RTL: every opcode but WRITE without immediate, NOP, ACK and PROBE is dropped (R1).
+    pub write_only: bool,
     /// Whether typed events are recorded.
     pub events: bool,
 }
@@ -51,6 +57,9 @@ impl Default for NicConfig {
             ack_delay_ticks: 125,
             rto_min_ticks: 782,
             epoch_cap_bytes: 0,
+            srqs: 16,
+            responses: 1024,
+            write_only: false,
             events: false,
         }
     }
@@ -85,6 +94,8 @@ impl NicConfig {
         in_range("ack_every", self.ack_every.into(), 1, 7)?;
         in_range("ack_delay_ticks", self.ack_delay_ticks.into(), 1, 1 << 20)?;
         in_range("rto_min_ticks", self.rto_min_ticks.into(), 16, 1 << 20)?;
+        in_range("srqs", self.srqs.into(), 0, 1 << 24)?;
+        in_range("responses", self.responses.into(), 1, 1 << 20)?;
         in_range("epoch_cap_bytes", self.epoch_cap_bytes.into(), 0, (1 << 24) - 1)
     }
 }
@@ -158,9 +169,53 @@ impl<A> ConnConfig<A> {
     }
 }
 
+/// State of a queue pair (section 11). `Error` is entered by the first error too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QpState {
+    /// Exists; nothing may be posted.
+    Reset,
+    /// Receives may be posted.
+    Init,
+    /// Accepts packets.
+    Rtr,
+    /// Sends too.
+    Rts,
+    /// Takes no new work request; those that were taken are completed.
+    Sqd,
+    Error,
+}
+
+/// What the peer may do through a queue pair (D2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpAccess {
+    pub remote_write: bool,
+    pub remote_read: bool,
+    pub remote_atomic: bool,
+}
+
+impl QpAccess {
+    /// Everything.
+    pub const ALL: QpAccess = QpAccess { remote_write: true, remote_read: true, remote_atomic: true };
+}
+
 /// A queue pair: one stream of messages in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpConfig {
+    /// The first state; RTR and later need an open connection.
+    pub state: QpState,
+    pub access: QpAccess,
+    /// READs and atomics outstanding at most (D1).
+    pub max_rd_atomic: u8,
+    /// READs and atomics of the peer that are kept at most (D3).
+    pub max_dest_rd_atomic: u8,
+    /// N3; 7 is without limit.
+    pub rnr_retry: u8,
+    /// Q2: the IB encoding, 0..=31.
+    pub min_rnr_timer: u8,
+    /// The shared receive queue; without one the QP has its own.
+    pub srq: Option<u32>,
+    /// Receives that may be posted at a time.
+    pub recv_depth: u32,
     pub conn: u16,
     pub peer_qpn: u32,
     pub pd: u16,
@@ -173,9 +228,37 @@ pub struct QpConfig {
 }
 
 impl QpConfig {
-    /// A queue pair with protection domain 0, MSNs from 0 and a ring of 1024 completions.
+    /// A queue pair in RTS with protection domain 0, MSNs from 0, a ring of 1024 completions, all rights, 16 READs and
+    /// atomics each way, RNR retries without limit and a receive queue of its own.
     pub fn new(conn: u16, peer_qpn: u32) -> Self {
-        QpConfig { conn, peer_qpn, pd: 0, tx_start_msn: 0, rx_start_msn: 0, cq_log2: 10 }
+        QpConfig {
+            state: QpState::Rts,
+            access: QpAccess::ALL,
+            max_rd_atomic: 16,
+            max_dest_rd_atomic: 16,
+            rnr_retry: 7,
+            min_rnr_timer: 1,
+            srq: None,
+            recv_depth: 1024,
+            conn,
+            peer_qpn,
+            pd: 0,
+            tx_start_msn: 0,
+            rx_start_msn: 0,
+            cq_log2: 10,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        in_range("peer_qpn", self.peer_qpn.into(), 0, 0xFF_FFFF)?;
+        in_range("tx_start_msn", self.tx_start_msn.into(), 0, 0xFF_FFFF)?;
+        in_range("rx_start_msn", self.rx_start_msn.into(), 0, 0xFF_FFFF)?;
+        in_range("cq_log2", self.cq_log2.into(), 0, 15)?;
+        in_range("max_rd_atomic", self.max_rd_atomic.into(), 0, 128)?;
+        in_range("max_dest_rd_atomic", self.max_dest_rd_atomic.into(), 0, 128)?;
+        in_range("rnr_retry", self.rnr_retry.into(), 0, 7)?;
+        in_range("min_rnr_timer", self.min_rnr_timer.into(), 0, 31)?;
+        in_range("recv_depth", self.recv_depth.into(), 0, 1 << 20)
     }
 }
 

@@ -15,6 +15,12 @@ pub enum ConfigError {
     NoSuch { what: &'static str, index: u64, count: u64 },
     #[error("connection {conn} is not open; open it before its queue pairs")]
     ConnectionClosed { conn: u16 },
+    #[error(
+        "QP {qpn} cannot go from {from:?} to {to:?}; RTR is entered by connect_qp from INIT, the others in the order of verbs"
+    )]
+    Transition { qpn: u32, from: crate::QpState, to: crate::QpState },
+    #[error("SRQ {srq} is used by QP {qpn}; close the QP first")]
+    SrqInUse { srq: u32, qpn: u32 },
     #[error("key {index}: base {base:#x} + length {length:#x} wraps around; shorten the region")]
     KeyWraps { index: u32, base: u64, length: u64 },
 }
@@ -26,6 +32,16 @@ pub enum PostError {
     NoSuchQp { qpn: u32 },
     #[error("QP {qpn} has M = {limit} messages outstanding; poll completions and post again")]
     QpFull { qpn: u32, limit: u32 },
+    #[error("QP {qpn} is in state {state:?}, which takes no such work request; move it on first")]
+    State { qpn: u32, state: crate::QpState },
+    #[error("{count} SGEs are given, 8 are possible, and as many as the work request says are needed")]
+    Sges { count: usize },
+    #[error("{depth} receives are posted; poll completions and post again")]
+    RecvFull { depth: u32 },
+    #[error("QP {qpn} uses SRQ {srq}; post the receive there")]
+    UsesSrq { qpn: u32, srq: u32 },
+    #[error("SRQ {srq} does not exist; create it first")]
+    NoSuchSrq { srq: u32 },
     #[error("the message FIFO of connection {conn} is full ({depth}); poll completions and post again")]
     ConnFull { conn: u16, depth: u32 },
 }

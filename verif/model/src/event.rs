@@ -94,11 +94,42 @@ pub enum Event {
     ConnError {
         conn: u16,
     },
+    /// N1: a message of ours was withdrawn, as the peer has no receive (or no room) for it.
+    Withdrawn {
+        qpn: u32,
+        msn: u32,
+        code: u8,
+    },
+    /// N2: withdrawn messages begin again.
+    BegunAgain {
+        qpn: u32,
+    },
+    /// D3: a READ or an atomic of the peer was executed; `code` is the refusal, 0 if there is none.
+    Executed {
+        qpn: u32,
+        msn: u32,
+        code: u8,
+    },
     /// Messages of the peer that were placed completely, in order.
     Received {
         qpn: u32,
         messages: u32,
     },
+}
+
+/// What software is told beside completions: the asynchronous events of verbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsyncEvent {
+    /// Q7.
+    SrqLimitReached { srq: u32 },
+    /// Q6: a QP with a shared receive queue is in Error and will use no further receive.
+    LastWqeReached { qpn: u32 },
+    /// SQD: every work request that was taken is complete.
+    SqDrained { qpn: u32 },
+    /// R4: the QP refused a packet of its peer with this code and moved to Error.
+    QpFatal { qpn: u32, code: u8 },
+    /// The first packet of the peer arrived while the QP was in RTR.
+    CommEst { qpn: u32 },
 }
 
 /// Counters; they wrap.
@@ -149,4 +180,20 @@ pub struct Counters {
     pub cqes: u64,
     pub epochs: u64,
     pub acks_overflowed: u64,
+    /// Packets refused for want of a receive (Q2), and for want of a place for the request (D3).
+    pub rx_rnr: u64,
+    pub rx_busy: u64,
+    /// Packets of messages that were complete already (N4).
+    pub rx_late: u64,
+    /// Response packets accepted, and those of them that were placed (D6).
+    pub rx_responses: u64,
+    pub rx_responses_used: u64,
+    /// New response packets sent (D4), ERROR_RESP included.
+    pub tx_responses: u64,
+    pub tx_error_responses: u64,
+    pub requests_executed: u64,
+    pub messages_withdrawn: u64,
+    pub messages_begun_again: u64,
+    pub recv_posted: u64,
+    pub recv_cqes: u64,
 }

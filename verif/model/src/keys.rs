@@ -20,7 +20,10 @@ pub enum KeyFault {
 pub enum Right {
     /// Always allowed.
     LocalRead,
+    LocalWrite,
     RemoteWrite,
+    RemoteRead,
+    RemoteAtomic,
 }
 
 /// All regions of a NIC.
@@ -58,7 +61,10 @@ impl KeyTable {
         }
         let allowed = match right {
             Right::LocalRead => true,
+            Right::LocalWrite => region.rights.local_write,
             Right::RemoteWrite => region.rights.remote_write,
+            Right::RemoteRead => region.rights.remote_read,
+            Right::RemoteAtomic => region.rights.remote_atomic,
         };
         if region.pd != pd || !allowed {
             return Err(KeyFault::Access);

@@ -23,27 +23,37 @@ pub mod memory;
 pub mod nic;
 pub mod rx;
 pub mod seq;
+pub mod sge;
 pub mod tx;
 pub mod wqe;
 
-pub use config::{key_of, ConnConfig, KeyConfig, NicConfig, PathConfig, QpConfig, Rights, PATHS_MAX, RATE_UNLIMITED};
+pub use config::{
+    key_of, ConnConfig, KeyConfig, NicConfig, PathConfig, QpAccess, QpConfig, QpState, Rights, PATHS_MAX, RATE_UNLIMITED,
+};
 pub use congestion::{Aimd, CongestionControl, DctcpLike};
 pub use error::{ConfigError, EncodeError, MemoryError, PostError, StepError};
-pub use event::{Counters, DropReason, Event, LossRule};
+pub use event::{AsyncEvent, Counters, DropReason, Event, LossRule};
 pub use memory::HostMemory;
 pub use mrnic_wire::{IpPair, MrcLike, NetAddr, OpenMr0, Profile};
 pub use nic::ack_step::{AckFrame, AckStep, NakEvent};
-pub use nic::desc::{AckDesc, Outgoing, PacketDesc, ProbeDesc};
+pub use nic::desc::{AckDesc, Outgoing, PacketDesc, PacketKind, ProbeDesc};
 pub use nic::driver::{RxOutcome, Transmit, TransmitKind};
+pub use nic::execute_step::Executed;
 pub use nic::grant_step::{BlockReason, Grant, GrantInputs};
+pub use nic::recv_post::{RecvWr, SrqConfig};
 pub use nic::retire_step::Retire;
-pub use nic::rx_step::{Place, Received, RxInputs, RxStep};
+pub use nic::rnr_step::{rnr_ticks, RnrEvent, RNR_BUSY};
+pub use nic::rx_step::{Place, Received, RxEffect, RxInputs, RxStep};
 pub use nic::timer_step::TimerStep;
 pub use nic::wqe_step::WqeStep;
 pub use nic::Nic;
 pub use rx::path::{RxClass, RxPath};
 pub use seq::Tick;
+pub use sge::{Sge, SGES_MAX};
 pub use tx::ack::AckVerdict;
 pub use tx::path::{PathState, TxPath};
 pub use tx::timer::TimerAction;
-pub use wqe::{Cqe, Status, Wqe};
+pub use wqe::{
+    Cqe, Status, Wqe, CQE_RECV, CQE_RECV_WRITE_IMM, WQE_COMPARE_SWAP, WQE_FETCH_ADD, WQE_READ, WQE_SEND, WQE_SEND_IMM,
+    WQE_WRITE, WQE_WRITE_IMM,
+};

@@ -85,6 +85,7 @@ fn nic_config() -> NicConfig {
         epoch_cap_bytes: 60_000,
         events: false,
         ack_delay_ticks: 10,
+        write_only: true,
         ..NicConfig::default()
     }
 }

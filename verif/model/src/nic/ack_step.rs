@@ -3,6 +3,7 @@
 
 use mrnic_wire::{Ack, MakCode, Ppsn};
 
+use super::rnr_step::RnrEvent;
 use super::Nic;
 use crate::bits256::Bits256;
 use crate::error::StepError;
@@ -10,7 +11,7 @@ use crate::event::{Event, LossRule};
 use crate::rx::check::code_number;
 use crate::seq::Tick;
 use crate::tx::ack::{apply, AckOutcome, AckVerdict};
-use crate::tx::pool::Record;
+use crate::tx::pool::{Record, RecordKind};
 use crate::{CongestionControl, Profile};
 
 /// An accepted ACK frame. `conn` is the local number.
@@ -39,6 +40,8 @@ pub struct AckStep {
     pub outcome: AckOutcome,
     /// For [`Nic::step_nak`].
     pub nak: Option<NakEvent>,
+    /// For [`Nic::step_withdraw`].
+    pub rnr: Option<RnrEvent>,
 }
 
 impl AckStep {
@@ -94,13 +97,17 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             AckVerdict::Stale => self.counters.ack_stale += 1,
             AckVerdict::Invalid => self.counters.ack_invalid += 1,
         }
-        let mut step = AckStep { conn, home, outcome, nak: None };
+        let mut step = AckStep { conn, home, outcome, nak: None, rnr: None };
         if outcome.verdict != AckVerdict::Applied {
             return Ok(step);
         }
         // C2: the receiver's fair share; 0 would stop the pacer for ever.
         connection.tx.hint = frame.ack.rate.max(1);
+        if outcome.acked > 0 || outcome.probe {
+            connection.tx.responses.alive = now;
+        }
         step.nak = self.nak_event(frame);
+        step.rnr = self.rnr_event(frame);
         self.report_ack(&step, state);
         Ok(step)
     }
@@ -114,21 +121,40 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let code = code_number(mak.code);
         let (qpn, msn) = if mak.code == MakCode::BadQp {
             // The receiver does not know the sender's QPN; it names the packet.
-            let connection = self.connection(frame.conn).ok()?;
-            let (home, ppsn) = (frame.home as usize, Ppsn::new(mak.qp));
-            if !connection.tx_paths[home].is_unacked(ppsn) {
-                return None;
-            }
-            let record = self.pool.get(&connection.chunks[home], ppsn)?;
-            if self.qp(record.qpn).ok()?.incarnation != record.incarnation {
-                return None;
-            }
-            (record.qpn, record.msn)
+            self.message_of_packet(frame)?
         } else {
             (mak.qp, mak.msn.get())
         };
-        let of_conn = self.qp(qpn).is_ok_and(|qp| qp.conn == frame.conn);
+        let of_conn = self.qp(qpn).is_ok_and(|qp| qp.is_of(frame.conn));
         of_conn.then_some(NakEvent { qpn, code, msn })
+    }
+
+    /// The message of the packet (home, MAK.qp), if that is outstanding and not acknowledged.
+    fn message_of_packet(&self, frame: &AckFrame) -> Option<(u32, u32)> {
+        let connection = self.connection(frame.conn).ok()?;
+        let (home, ppsn) = (frame.home as usize, Ppsn::new(frame.ack.mak.qp));
+        if !connection.tx_paths[home].is_unacked(ppsn) {
+            return None;
+        }
+        let record = self.pool.get(&connection.chunks[home], ppsn)?;
+        if record.kind != RecordKind::Message || self.qp(record.qpn).ok()?.incarnation != record.incarnation {
+            return None;
+        }
+        Some((record.qpn, record.msn))
+    }
+
+    /// N1: which message the peer cannot take now. Its packet was refused, so it is lost unless a resend is under way.
+    fn rnr_event(&mut self, frame: &AckFrame) -> Option<RnrEvent> {
+        if !frame.ack.flags.rnr || self.config.write_only {
+            return None;
+        }
+        let (qpn, msn) = self.message_of_packet(frame)?;
+        let code = code_number(frame.ack.mak.code);
+        let ppsn = Ppsn::new(frame.ack.mak.qp);
+        if let Ok(connection) = self.connection_mut(frame.conn) {
+            connection.tx_paths[frame.home as usize].refused(ppsn);
+        }
+        Some(RnrEvent { qpn, code, msn })
     }
 
     fn report_ack(&mut self, step: &AckStep, state: crate::PathState) {

@@ -9,7 +9,7 @@ use crate::rx::hint::ConnUse;
 use crate::rx::path::RxPath;
 use crate::seq::Tick;
 use crate::tx::conn::TxConn;
-use crate::tx::path::TxPath;
+use crate::tx::path::{PathState, TxPath};
 use crate::tx::pool::ChunkMap;
 
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Connection<S> {
     pub chunks: Vec<ChunkMap>,
     pub rx_paths: Vec<RxPath>,
     pub rx_use: ConnUse,
+    /// N1: queue pairs that wait.
+    pub waiting: Vec<u32>,
 }
 
 impl<S: Default + Clone> Connection<S> {
@@ -41,6 +43,7 @@ impl<S: Default + Clone> Connection<S> {
             chunks: alloc::vec![ChunkMap::default(); paths],
             rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn)).collect(),
             rx_use: ConnUse::default(),
+            waiting: Vec::new(),
         }
     }
 }
@@ -48,6 +51,13 @@ impl<S: Default + Clone> Connection<S> {
 impl<S> Connection<S> {
     pub fn mtu(&self) -> u32 {
         1 << self.mtu_log2
+    }
+
+    /// D8: the path that watches over awaited responses, the lowest that is UP.
+    pub fn watching_path(&self) -> Option<u8> {
+        let awaits = self.tx.responses.awaited > 0 && !self.tx.error;
+        let lowest = awaits.then(|| self.tx_paths.iter().position(|p| p.state == PathState::Up))?;
+        lowest.map(|path| path as u8)
     }
 
     pub fn paths(&self) -> u8 {

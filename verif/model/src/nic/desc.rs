@@ -1,7 +1,26 @@
 //! What leaves the NIC, as values: a data packet, a probe, an acknowledgment.
 //! In: the decisions of a step. Out: everything a frame is built from, so that later changes of state do not alter it.
 
-use mrnic_wire::{Ack, Ppsn};
+use mrnic_wire::{Ack, AtomicOp, MakCode, Ppsn, WriteImm};
+
+/// What a data packet is, with what only its opcode has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketKind {
+    Write { imm: Option<WriteImm> },
+    Send { rq_seq: u32, imm: Option<u32> },
+    ReadReq { tag: u32 },
+    AtomicReq { op: AtomicOp, swap_add: u64, compare: u64 },
+    ReadResp { tag: u32 },
+    AtomicResp { value: u64 },
+    ErrorResp { code: MakCode },
+}
+
+impl PacketKind {
+    /// A response to a request of the peer (D4).
+    pub fn is_response(&self) -> bool {
+        matches!(self, PacketKind::ReadResp { .. } | PacketKind::AtomicResp { .. } | PacketKind::ErrorResp { .. })
+    }
+}
 
 /// A data packet or a NOP, as granted by a transmit slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +33,10 @@ pub struct PacketDesc {
     pub moved: bool,
     pub ack_req: bool,
     pub nop: bool,
+    pub kind: PacketKind,
+    pub solicited: bool,
+    pub attempt: bool,
+    /// The local QP, also of a response.
     pub qpn: u32,
     pub msn: u32,
     /// Packet of the message, from 0.
@@ -29,8 +52,10 @@ pub struct PacketDesc {
     pub udp_port: u16,
     pub peer_conn: u16,
     pub peer_qpn: u32,
-    /// Bus address of the payload.
+    /// Bus address of the payload; not used if there is a list.
     pub laddr: u64,
+    /// The SGE list that the payload comes from, in the NIC's table.
+    pub list: Option<u32>,
     /// Remote address of the payload.
     pub va: u64,
     pub rkey: u32,

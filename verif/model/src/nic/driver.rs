@@ -8,20 +8,21 @@ use alloc::vec::Vec;
 use super::ack_step::AckFrame;
 use super::desc::{AckDesc, Outgoing, PacketDesc, ProbeDesc};
 use super::grant_step::{BlockReason, Grant, GrantInputs};
-use super::rx_step::{Received, RxInputs, RxStep};
+use super::rnr_step::rnr_ticks;
+use super::rx_step::{Received, RxEffect, RxInputs, RxStep};
 use super::schedule::{Schedule, Timer};
 use super::Nic;
 use crate::config::NicConfig;
 use crate::error::{EncodeError, PostError};
-use crate::event::DropReason;
+use crate::event::{AsyncEvent, DropReason};
 use crate::memory::HostMemory;
 use crate::rx::hint::EPOCH_TICKS;
 use crate::rx::path::RxClass;
 use crate::seq::Tick;
+use crate::sge::Sge;
 use crate::tx::ack::AckVerdict;
-use crate::tx::messages::Fail;
 use crate::tx::timer::{self, TimerAction};
-use crate::wqe::{Cqe, Status, Wqe};
+use crate::wqe::{Cqe, Wqe};
 use crate::{CongestionControl, Profile};
 
 /// Acknowledgments that wait for the link at most; more are dropped, as a network may do.
@@ -33,11 +34,12 @@ pub const FRAME_BYTES_MAX: usize = 4352;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RxOutcome {
     Dropped(DropReason),
-    /// A WRITE or a NOP; `nak` is the refusal code, 0 if there is none.
+    /// A data packet; `nak` is the refusal code, 0 if there is none; `rnr`: it was refused for now (Q2).
     Data {
         conn: u16,
         class: RxClass,
         nak: u8,
+        rnr: bool,
     },
     Probe {
         conn: u16,
@@ -137,10 +139,15 @@ impl Driver {
 }
 
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
-    /// Posts a work request.
+    /// Posts a work request with the SGE that stands in it.
     pub fn post_send(&mut self, qpn: u32, wqe: &Wqe) -> Result<(), PostError> {
+        self.post_send_list(qpn, wqe, &[])
+    }
+
+    /// Posts a work request with a list of up to 8 SGEs; an empty list means the SGE that stands in it.
+    pub fn post_send_list(&mut self, qpn: u32, wqe: &Wqe, list: &[Sge]) -> Result<(), PostError> {
         let index = self.qp(qpn).map_err(|_| PostError::NoSuchQp { qpn })?.posted;
-        let step = self.take_wqe(qpn, index, wqe)?;
+        let step = self.take_wqe(qpn, index, wqe, list)?;
         if let Ok(qp) = self.qp_mut(qpn) {
             qp.posted = index.wrapping_add(1);
         }
@@ -158,17 +165,17 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     pub fn handle_packet(&mut self, now: Tick, frame: &[u8], mem: &mut impl HostMemory) -> RxOutcome {
         self.driver.schedule.advance(now);
         let (step, ack) = self.receive_frame(now, frame, &RxInputs::default(), mem);
-        self.after_rx(now, &step, ack)
+        self.after_rx(now, &step, ack, mem)
     }
 
     /// The same with headers that are already parsed, for simulations without bytes.
     pub fn handle_parsed(&mut self, now: Tick, received: &Received<'_>, mem: &mut impl HostMemory) -> RxOutcome {
         self.driver.schedule.advance(now);
         let (step, ack) = self.receive(now, received, &RxInputs::default(), mem);
-        self.after_rx(now, &step, ack)
+        self.after_rx(now, &step, ack, mem)
     }
 
-    fn after_rx(&mut self, now: Tick, step: &RxStep, ack: Option<AckFrame>) -> RxOutcome {
+    fn after_rx(&mut self, now: Tick, step: &RxStep, ack: Option<AckFrame>, mem: &mut impl HostMemory) -> RxOutcome {
         match *step {
             RxStep::Dropped { reason } => RxOutcome::Dropped(reason),
             RxStep::AckQueued { conn, .. } => match ack {
@@ -179,25 +186,89 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 self.queue_ack(ack);
                 RxOutcome::Probe { conn }
             }
-            RxStep::Data { conn, home, class, nak, place, rx_error, ack, .. } => {
+            RxStep::Data { conn, home, class, nak, rnr, place, effect, rx_error, ack, .. } => {
                 match ack {
                     Some(ack) => self.queue_ack(ack),
                     None => self.arm_rx(conn, home),
                 }
                 if let Some(qpn) = rx_error {
                     // R4: the QP that refused a packet moves to Error.
-                    let _first = self.step_rx_error(qpn);
-                    self.drain_cqes(qpn);
+                    self.refused_packet(qpn, nak);
                     // S2: its messages can be skipped.
                     self.driver.wake(conn);
                 }
+                self.apply_effect(now, conn, effect, mem);
                 if place.is_some() && self.config.epoch_cap_bytes > 0 && !self.driver.epoch_running {
                     self.driver.epoch_running = true;
                     self.driver.schedule.arm(Timer::Epoch, now.wrapping_add(EPOCH_TICKS));
                 }
-                RxOutcome::Data { conn, class, nak }
+                RxOutcome::Data { conn, class, nak, rnr: rnr.is_some() }
             }
         }
+    }
+
+    fn refused_packet(&mut self, qpn: u32, code: u8) {
+        if self.step_rx_error(qpn) == Ok(true) {
+            self.async_events.push_back(AsyncEvent::QpFatal { qpn, code });
+        }
+        self.drain_cqes(qpn);
+    }
+
+    fn apply_effect(&mut self, now: Tick, conn: u16, effect: RxEffect, mem: &mut impl HostMemory) {
+        match effect {
+            RxEffect::None => return,
+            RxEffect::Stream { qpn } => {
+                // D3: requests that the stream has reached are executed at once.
+                let mut responds = false;
+                while self.has_request(qpn) {
+                    let Ok(Some(executed)) = self.step_execute(qpn, mem) else { break };
+                    responds = true;
+                    if executed.code != 0 {
+                        self.refused_packet(qpn, executed.code);
+                    }
+                }
+                self.drain_cqes(qpn);
+                if !responds {
+                    return;
+                }
+            }
+            RxEffect::Response { qpn } => self.drain_cqes(qpn),
+            RxEffect::RemoteError(nak) => {
+                let _first = self.step_nak(nak.qpn, nak.code, nak.msn);
+                self.drain_cqes(nak.qpn);
+            }
+            RxEffect::LocalFault { qpn, msn } => {
+                let _first = self.step_local_fault(qpn, msn);
+                self.drain_cqes(qpn);
+            }
+        }
+        self.arm_watch(now, conn);
+        self.driver.wake(conn);
+    }
+
+    /// D8: the path that watches over awaited responses has its timer armed.
+    fn arm_watch(&mut self, now: Tick, conn: u16) {
+        let watching = self.connection(conn).ok().and_then(|c| c.watching_path());
+        if let Some(path) = watching {
+            self.arm_tx(now, conn, path);
+        }
+    }
+
+    /// N2: waits of QPs that are over end; the others are looked at again.
+    fn rnr_timer(&mut self, now: Tick, conn: u16) {
+        let mut at = 0;
+        while let Some(qpn) = self.connection(conn).ok().and_then(|c| c.waiting.get(at).copied()) {
+            if self.step_rnr(now, qpn) == Ok(true) {
+                continue;
+            }
+            at += 1;
+            let until = self.qp(qpn).ok().and_then(|qp| qp.send.waits_until);
+            // One whose time has passed waits for its packets, and is looked at when they are retired.
+            if let Some(until) = until.filter(|until| now.wrapping_sub(*until) >= 1 << 31) {
+                self.driver.schedule.arm(Timer::Rnr { conn }, until);
+            }
+        }
+        self.driver.wake(conn);
     }
 
     fn after_ack(&mut self, now: Tick, frame: &AckFrame) -> RxOutcome {
@@ -208,8 +279,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         // Retirement and completions happen at once.
         for ppsn in step.newly_acked() {
             if let Some(record) = self.take_record(conn, home, ppsn.into()) {
-                if self.retire(conn, &record).message_done {
+                let retired = self.retire(conn, &record);
+                if retired.message_done {
                     self.drain_cqes(record.qpn);
+                }
+                if retired.drained {
+                    let _began = self.step_rnr(now, record.qpn);
                 }
             }
         }
@@ -217,10 +292,18 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             let _first = self.step_nak(nak.qpn, nak.code, nak.msn);
             self.drain_cqes(nak.qpn);
         }
+        if let Some(rnr) = step.rnr {
+            if self.step_withdraw(now, &rnr) == Ok(true) {
+                self.driver.schedule.arm(Timer::Rnr { conn }, now.wrapping_add(rnr_ticks(rnr.code)));
+            }
+            // N3: it may have failed the QP.
+            self.drain_cqes(rnr.qpn);
+        }
         if step.outcome.acked > 0 {
             self.driver.wake_pool_waiters();
         }
         self.arm_tx(now, conn, home);
+        self.arm_watch(now, conn);
         self.driver.wake(conn);
         RxOutcome::Ack { conn, verdict: step.outcome.verdict, acked: step.outcome.acked }
     }
@@ -237,6 +320,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                     Err(_) => {}
                 },
                 Timer::Pacer { conn } => self.driver.wake(conn),
+                Timer::Rnr { conn } => self.rnr_timer(now, conn),
                 Timer::Epoch => {
                     let active = self.step_epoch_swap();
                     let _share = self.step_epoch_publish();
@@ -256,13 +340,14 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         if step.action == TimerAction::ConnError {
             for qpn in 0..self.qps.len() as u32 {
-                if self.qp(qpn).is_ok_and(|qp| qp.conn == conn) {
+                if self.qp(qpn).is_ok_and(|qp| qp.is_of(conn)) {
                     let _first = self.step_conn_error(qpn);
                     self.drain_cqes(qpn);
                 }
             }
         }
         self.arm_tx(now, conn, path);
+        self.arm_watch(now, conn);
         self.driver.wake(conn);
     }
 
@@ -272,7 +357,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if connection.tx.error {
             return;
         }
-        let due = connection.tx_paths.get(path as usize).and_then(|p| timer::deadline(p, now, rto_min));
+        let alive = (connection.watching_path() == Some(path)).then_some(connection.tx.responses.alive);
+        let path_state = connection.tx_paths.get(path as usize);
+        let due = path_state.and_then(|p| timer::deadline_watching(p, now, rto_min, alive));
         if let Some(due) = due {
             self.driver.schedule.arm(Timer::TxPath { conn, path }, due);
         }
@@ -295,8 +382,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         self.driver.acks.push_back(ack);
     }
 
-    fn drain_cqes(&mut self, qpn: u32) {
+    /// Completions that are due, of sends and then of receives.
+    pub(super) fn drain_cqes(&mut self, qpn: u32) {
         while let Ok(Some((cqe, _))) = self.step_cqe(qpn) {
+            self.driver.cqes.push_back(cqe);
+        }
+        while let Ok(Some((cqe, _))) = self.step_recv_cqe(qpn) {
             self.driver.cqes.push_back(cqe);
         }
     }
@@ -359,8 +450,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 packet.nop = true;
                 packet.len = 0;
                 let (qpn, msn) = (packet.qpn, packet.msn);
-                if let Ok(qp) = self.qp_mut(qpn) {
-                    qp.send.fail(Fail::Message(msn.into()), Status::LocProtErr, 0);
+                if packet.kind.is_response() {
+                    self.fail_response(qpn, msn);
+                } else {
+                    let _first = self.step_local_fault(qpn, msn);
                 }
                 self.drain_cqes(qpn);
                 built = self.encode(&outgoing, None, mem, buf);
@@ -377,13 +470,15 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     pub fn timer_armed_if_needed(&self, conn: u16, path: u8) -> bool {
         let Ok(connection) = self.connection(conn) else { return true };
         let Some(p) = connection.tx_paths.get(path as usize) else { return true };
-        connection.tx.error || !timer::is_active(p) || self.driver.schedule.is_armed(Timer::TxPath { conn, path })
+        let active = timer::is_active(p) || connection.watching_path() == Some(path);
+        connection.tx.error || !active || self.driver.schedule.is_armed(Timer::TxPath { conn, path })
     }
 
     /// Whether `conn` is in the run queue, or waits for a timer or for the pool.
     pub fn will_run(&self, conn: u16) -> bool {
         self.driver.queued.get(conn as usize).copied().unwrap_or(false)
             || self.driver.schedule.is_armed(Timer::Pacer { conn })
+            || self.driver.schedule.is_armed(Timer::Rnr { conn })
             || self.driver.pool_waiters.contains(&conn)
     }
 }

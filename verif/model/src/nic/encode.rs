@@ -3,10 +3,11 @@
 
 use mrnic_wire::{Ack, Body, EmitError, Msg, NetAddr, Packet, PathHeader, Ppsn};
 
-use super::desc::{AckDesc, Outgoing, PacketDesc, ProbeDesc};
+use super::desc::{AckDesc, Outgoing, PacketDesc, PacketKind, ProbeDesc};
 use super::Nic;
-use crate::error::EncodeError;
+use crate::error::{EncodeError, MemoryError};
 use crate::memory::HostMemory;
+use crate::sge::{pieces, Sge};
 use crate::{CongestionControl, Profile};
 
 impl PacketDesc {
@@ -17,8 +18,18 @@ impl PacketDesc {
             // S6: only the PPSN counts.
             Body::Nop { msg: Msg { msn, ..Msg::default() } }
         } else {
-            let msg = Msg { first: self.first, last: self.last, msn, ..Msg::default() };
-            Body::Write { msg, va: self.va, rkey: self.rkey, length: self.message_length, imm: None }
+            let msg = Msg { first: self.first, last: self.last, sol: self.solicited, attempt: self.attempt, msn };
+            let (va, rkey, length, offset) = (self.va, self.rkey, self.message_length, self.offset);
+            match self.kind {
+                PacketKind::Write { imm } => Body::Write { msg, va, rkey, length, imm },
+                PacketKind::Send { rq_seq, imm } => Body::Send { msg, rq_seq, offset, length, imm },
+                PacketKind::ReadReq { tag } => Body::ReadReq { msg, va, rkey, length, tag },
+                PacketKind::AtomicReq { op, swap_add, compare } => Body::AtomicReq { msg, op, va, rkey, swap_add, compare },
+                // D4: the offset stands in place of the address, the tag in place of the key.
+                PacketKind::ReadResp { tag } => Body::ReadResp { msg, offset: offset.into(), tag, length },
+                PacketKind::AtomicResp { value } => Body::AtomicResp { msg, value },
+                PacketKind::ErrorResp { code } => Body::ErrorResp { msg, code },
+            }
         };
         Packet {
             dest_qp: self.peer_qpn,
@@ -94,12 +105,25 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let port = udp_port.unwrap_or(desc.udp_port);
         let mut fault = false;
         let len = P::emit_packet_with(buf, &net, port, &desc.packet(), desc.len as usize, |payload| {
-            fault = !payload.is_empty() && mem.read(desc.laddr, payload).is_err();
+            fault = self.read_payload(desc, mem, payload).is_err();
         });
         if fault {
             return Err(EncodeError::HostMemory { addr: desc.laddr, len: desc.len });
         }
         len.map_err(|error| too_small(error, buf.len()))
+    }
+}
+
+impl<P: Profile, C: CongestionControl> Nic<P, C> {
+    fn read_payload(&self, desc: &PacketDesc, mem: &impl HostMemory, payload: &mut [u8]) -> Result<(), MemoryError> {
+        if payload.is_empty() {
+            return Ok(());
+        }
+        let Some(list) = desc.list else { return mem.read(desc.laddr, payload) };
+        for (at, piece) in pieces(self.sges.get(Some(list), &Sge::default()), desc.offset, desc.len) {
+            mem.read(piece.addr, &mut payload[at..at + piece.len as usize])?;
+        }
+        Ok(())
     }
 }
 

@@ -1,16 +1,16 @@
 //! A transmit slot for a connection (section 7, S1..S6, C3, C4).
 //! In: the connection and, in step mode, values that the hardware sampled early. Out: one packet, a skipped message, or why not.
 
-use mrnic_wire::Ppsn;
-
 use super::desc::PacketDesc;
+use super::describe::Slot;
 use super::Nic;
 use crate::error::StepError;
 use crate::event::Event;
-use crate::seq::{stamp, Tick};
-use crate::tx::conn::MsgRef;
+use crate::seq::Tick;
+use crate::tx::conn::{MsgRef, TxConn};
 use crate::tx::path::PathState;
-use crate::tx::pool::Record;
+use crate::tx::pool::{Record, RecordKind};
+use crate::tx::responses::ResponseKind;
 use crate::tx::slot::{choose_path, choose_resend, paths_of_message, Resend};
 use crate::{CongestionControl, Profile};
 
@@ -46,7 +46,7 @@ pub enum BlockReason {
 pub enum Grant {
     Blocked(BlockReason),
     Packet(PacketDesc),
-    /// S2: the oldest message belongs to a QP in Error and is dropped whole.
+    /// S2: the oldest message (or response) belongs to a QP in Error and is dropped whole.
     SkippedMessage {
         qpn: u32,
         msn: u32,
@@ -70,19 +70,23 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if let Some(resend) = resend {
             return self.grant_resend(now, conn, resend, inputs);
         }
-        let Some(head) = connection.tx.fifo.front().copied() else {
+        let Some((head, waits)) = connection.tx.next_source() else {
             return Ok(Grant::Blocked(if error { BlockReason::ConnError } else { BlockReason::Idle }));
         };
-        // S2: a message of a QP in Error is skipped whole.
-        if self.sees_error(head.qpn, head.incarnation, inputs)? {
-            self.connection_mut(conn)?.tx.pop_message();
+        // S2: a message of a QP in Error is skipped whole, a response too.
+        if head.kind != RecordKind::Error && self.sees_error(head.qpn, head.incarnation, inputs)? {
+            let tx = &mut self.connection_mut(conn)?.tx;
+            match head.kind {
+                RecordKind::Message => tx.pop_message(),
+                _ => tx.responses.pop(),
+            }
             self.counters.tx_skipped_messages += 1;
             return Ok(Grant::SkippedMessage { qpn: head.qpn, msn: head.msn });
         }
         if error {
             return Ok(Grant::Blocked(BlockReason::ConnError));
         }
-        self.grant_new(now, conn, head, inflight, inputs)
+        self.grant_new(now, conn, &head, waits, inflight, inputs)
     }
 
     /// Whether the slot treats the QP as being in Error.
@@ -102,8 +106,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let Resend { home, via, ppsn, moved } = resend;
         let connection = self.connection(conn)?;
         let record = self.pool.get(&connection.chunks[home as usize], ppsn).unwrap_or_default();
-        // S6: packets of a QP in Error keep their PPSN and go out as NOP.
-        let nop = self.sees_error(record.qpn, record.incarnation, inputs)?;
+        // S6: packets of a QP in Error keep their PPSN and go out as NOP; N1: those of a withdrawn message too.
+        let nop = match record.kind {
+            RecordKind::Error => false,
+            RecordKind::Message if self.is_withdrawn(&record) => true,
+            _ => self.sees_error(record.qpn, record.incarnation, inputs)?,
+        };
         let payload = if nop { 0 } else { u32::from(record.len) };
         let connection = self.connection_mut(conn)?;
         let mtu = connection.mtu();
@@ -126,7 +134,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         &mut self,
         now: Tick,
         conn: u16,
-        head: MsgRef,
+        head: &Source,
+        waits: bool,
         inflight: u32,
         inputs: &GrantInputs,
     ) -> Result<Grant, StepError> {
@@ -137,7 +146,6 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if cap.is_some_and(|cap| u64::from(inflight) >= cap) {
             return Ok(Grant::Blocked(BlockReason::ConnWindow));
         }
-        let waits = connection.tx.fifo.len() > 1;
         let more = match inputs.more_waiting {
             Some(true) if !waits => return Err(StepError::NoMessageWaits { conn }),
             Some(seen) => seen,
@@ -152,10 +160,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if !self.pool.has_room(&connection.chunks[home], connection.tx_paths[home].next) {
             return Ok(Grant::Blocked(BlockReason::Pool));
         }
-        let index = connection.tx.head_index;
-        let offset = index << connection.mtu_log2;
+        let index = head.index;
+        let error = head.kind == RecordKind::Error;
+        let offset = if error { 0 } else { index << connection.mtu_log2 };
         let len = head.length.saturating_sub(offset).min(mtu);
-        let last = index + 1 == head.npkts;
+        let last = error || index + 1 == head.npkts;
         let tokens = match connection.tx.pace(now, len, mtu) {
             Ok(tokens) => tokens,
             Err(paced) => return Ok(Grant::Blocked(BlockReason::Pacer { wait_ticks: paced.wait_ticks })),
@@ -168,8 +177,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             msn: head.msn,
             index,
             len: len as u16,
-            first: index == 0,
+            first: error || index == 0,
             last,
+            kind: head.kind,
         };
         let connection =
             self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchConnection { conn })?;
@@ -188,10 +198,17 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if k == count || last {
             tx.rr = ((tx.rr as usize + 1) % count) as u8;
         }
-        if last {
-            tx.pop_message();
+        tx.took_packet(head.kind, last);
+        if head.kind == RecordKind::Message {
+            // D8: from the first request on a response is awaited.
+            let qp = self.qps.get_mut(head.qpn as usize).and_then(Option::as_deref_mut);
+            if qp.is_some_and(|qp| qp.send.sent(head.msn.into(), last)) {
+                tx.responses.awaited += 1;
+                tx.responses.alive = now;
+            }
         } else {
-            tx.head_index = index + 1;
+            self.counters.tx_responses += 1;
+            self.counters.tx_error_responses += u64::from(head.kind == RecordKind::Error);
         }
         self.counters.tx_new += 1;
         self.counters.tx_payload_bytes += u64::from(len);
@@ -200,38 +217,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(Grant::Packet(self.describe(now, conn, &slot, &record)?))
     }
 
-    fn describe(&self, now: Tick, conn: u16, slot: &Slot, record: &Record) -> Result<PacketDesc, StepError> {
-        let connection = self.connection(conn)?;
-        let offset = record.index << connection.mtu_log2;
-        let (row, peer_qpn) = match self.qp(record.qpn) {
-            Ok(qp) => (*qp.send.row(record.msn.into()), qp.peer_qpn),
-            Err(_) => Default::default(),
-        };
-        Ok(PacketDesc {
-            conn,
-            home: slot.home,
-            via: slot.via,
-            ppsn: slot.ppsn.get(),
-            rtx: slot.rtx,
-            moved: slot.moved,
-            ack_req: slot.ack_req,
-            nop: slot.nop,
-            qpn: record.qpn,
-            msn: record.msn,
-            index: record.index,
-            offset,
-            len: if slot.nop { 0 } else { record.len.into() },
-            first: record.first,
-            last: record.last,
-            ts: stamp(now),
-            udp_port: connection.tx_paths[slot.via as usize].port,
-            peer_conn: connection.peer_conn,
-            peer_qpn,
-            laddr: row.laddr.wrapping_add(offset.into()),
-            va: row.raddr.wrapping_add(offset.into()),
-            rkey: row.rkey,
-            message_length: row.length,
-        })
+    fn is_withdrawn(&self, record: &Record) -> bool {
+        let qp = self.qp(record.qpn).ok().filter(|qp| qp.incarnation == record.incarnation);
+        qp.and_then(|qp| qp.send.message(record.msn.into())).is_some_and(|m| m.withdrawn)
     }
 
     /// Whether any path of `conn` has the given state, other than `except`.
@@ -241,13 +229,53 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 }
 
-/// The header choices of a slot.
-struct Slot {
-    home: u8,
-    via: u8,
-    ppsn: Ppsn,
-    rtx: bool,
-    moved: bool,
-    ack_req: bool,
-    nop: bool,
+/// What the next new packet is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    kind: RecordKind,
+    qpn: u32,
+    incarnation: u32,
+    msn: u32,
+    npkts: u32,
+    length: u32,
+    index: u32,
+}
+
+impl TxConn {
+    /// D4: the oldest message or the oldest response; in turns if both wait. Also whether anything waits behind it (S4).
+    fn next_source(&self) -> Option<(Source, bool)> {
+        let (messages, responses) = (self.fifo.len(), self.responses.fifo.len());
+        // W4: in error only messages are looked at, to be skipped.
+        let respond = responses > 0 && (messages == 0 || self.responses.turn) && !self.error;
+        let waits = messages + responses > 1;
+        if respond {
+            let response = self.responses.fifo.front()?;
+            let (kind, qpn, incarnation) = match response.kind {
+                ResponseKind::Request { qpn, incarnation, slot } => (RecordKind::Response { slot }, qpn, incarnation),
+                ResponseKind::Error { peer_qpn, .. } => (RecordKind::Error, peer_qpn, 0),
+            };
+            // The code of an ERROR_RESP takes the place of the index.
+            let index = match response.kind {
+                ResponseKind::Error { code, .. } => code.into(),
+                _ => self.responses.head_index,
+            };
+            let (npkts, length) = (response.npkts, response.length);
+            return Some((Source { kind, qpn, incarnation, msn: response.msn, npkts, length, index }, waits));
+        }
+        let MsgRef { qpn, incarnation, msn, npkts, length, .. } = *self.fifo.front()?;
+        let index = self.head_index;
+        Some((Source { kind: RecordKind::Message, qpn, incarnation, msn, npkts, length, index }, waits))
+    }
+
+    /// S5: a packet of the chosen source was sent.
+    fn took_packet(&mut self, kind: RecordKind, last: bool) {
+        let message = kind == RecordKind::Message;
+        self.responses.turn = message;
+        match (message, last) {
+            (true, true) => self.pop_message(),
+            (true, false) => self.head_index += 1,
+            (false, true) => self.responses.pop(),
+            (false, false) => self.responses.head_index += 1,
+        }
+    }
 }

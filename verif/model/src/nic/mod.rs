@@ -4,12 +4,19 @@
 pub mod ack_step;
 mod connection;
 pub mod desc;
+mod describe;
 pub mod driver;
 mod encode;
 mod epoch_step;
+pub mod execute_step;
 pub mod grant_step;
 mod qp;
+mod qp_control;
+pub mod recv_post;
+mod response_step;
 pub mod retire_step;
+pub mod rnr_step;
+mod rx_request;
 pub mod rx_step;
 mod schedule;
 pub mod timer_step;
@@ -23,16 +30,16 @@ use core::marker::PhantomData;
 
 use mrnic_wire::{NetAddr, Profile};
 
-use crate::config::{ConnConfig, KeyConfig, NicConfig, QpConfig};
+use crate::config::{ConnConfig, KeyConfig, NicConfig};
 use crate::congestion::{Aimd, CongestionControl};
 use crate::error::{ConfigError, StepError};
-use crate::event::{Counters, Event};
+use crate::event::{AsyncEvent, Counters, Event};
 use crate::keys::KeyTable;
 use crate::rx::hint::RateHint;
+use crate::rx::recv_queue::Srq;
 use crate::seq::Tick;
-use crate::tx::messages::Fail;
+use crate::sge::SgeTable;
 use crate::tx::pool::{Pool, Record};
-use crate::wqe::Status;
 use ack_step::AckFrame;
 use connection::Connection;
 use driver::Driver;
@@ -46,6 +53,8 @@ pub struct Nic<P: Profile, C: CongestionControl = Aimd> {
     conns: Vec<Option<Box<Connection<C::Path>>>>,
     qps: Vec<Option<Box<Qp>>>,
     keys: KeyTable,
+    srqs: Vec<Option<Srq>>,
+    sges: SgeTable,
     pool: Pool,
     /// Step mode only: packets that were acknowledged and await their retirement.
     retiring: BTreeMap<(u16, u8, u32), Record>,
@@ -55,6 +64,7 @@ pub struct Nic<P: Profile, C: CongestionControl = Aimd> {
     incarnations: u32,
     counters: Counters,
     events: VecDeque<Event>,
+    async_events: VecDeque<AsyncEvent>,
     driver: Driver,
     profile: PhantomData<P>,
 }
@@ -77,11 +87,15 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         conns.resize_with(config.conns as usize, || None);
         let mut qps = Vec::new();
         qps.resize_with(config.qps as usize, || None);
+        let mut srqs = Vec::new();
+        srqs.resize_with(config.srqs as usize, || None);
         Ok(Nic {
             cc,
             conns,
             qps,
             keys: KeyTable::new(config.keys as usize),
+            srqs,
+            sges: SgeTable::default(),
             pool: Pool::new(config.pool_packets as usize),
             retiring: BTreeMap::new(),
             acks_in: VecDeque::new(),
@@ -89,6 +103,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             incarnations: 0,
             counters: Counters::default(),
             events: VecDeque::new(),
+            async_events: VecDeque::new(),
             driver: Driver::new(&config),
             profile: PhantomData,
             config,
@@ -127,41 +142,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         self.acks_in.retain(|ack| ack.conn != conn);
         self.driver.forget(conn);
         self.driver.wake_pool_waiters();
-        for qp in &mut self.qps {
-            if qp.as_ref().is_some_and(|qp| qp.conn == conn) {
-                *qp = None;
+        for qpn in 0..self.qps.len() as u32 {
+            if self.qp(qpn).is_ok_and(|qp| qp.is_of(conn)) {
+                self.close_qp(qpn);
             }
-        }
-    }
-
-    /// Opens queue pair `qpn`. One that is open starts anew; packets of the old one that are outstanding go on as NOPs.
-    pub fn open_qp(&mut self, qpn: u32, config: &QpConfig) -> Result<(), ConfigError> {
-        let count = self.qps.len() as u64;
-        if u64::from(qpn) >= count {
-            return Err(ConfigError::NoSuch { what: "queue pair", index: qpn.into(), count });
-        }
-        crate::config::in_range("peer_qpn", config.peer_qpn.into(), 0, 0xFF_FFFF)?;
-        crate::config::in_range("tx_start_msn", config.tx_start_msn.into(), 0, 0xFF_FFFF)?;
-        crate::config::in_range("rx_start_msn", config.rx_start_msn.into(), 0, 0xFF_FFFF)?;
-        crate::config::in_range("cq_log2", config.cq_log2.into(), 0, 15)?;
-        if self.connection(config.conn).is_err() {
-            return Err(ConfigError::ConnectionClosed { conn: config.conn });
-        }
-        self.incarnations = self.incarnations.wrapping_add(1);
-        let mut qp = Qp::open(qpn, config, self.incarnations, self.config.msgs_per_stream as usize);
-        if self.connection(config.conn).is_ok_and(|c| c.tx.error) {
-            // W4: nothing of it would ever be sent.
-            qp.send.fail(Fail::FirstNotDone, Status::RetryExcErr, 0);
-        }
-        self.qps[qpn as usize] = Some(Box::new(qp));
-        Ok(())
-    }
-
-    /// Closes queue pair `qpn`. Its work requests get no completions; its outstanding packets go on as NOPs.
-    pub fn close_qp(&mut self, qpn: u32) {
-        if let Some(old) = self.qps.get_mut(qpn as usize).and_then(Option::take) {
-            // S2: its messages are skipped, also while the windows of the connection are full
-            self.driver.wake(old.conn);
         }
     }
 
@@ -190,6 +174,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     /// Switches events on or off.
     pub fn set_events(&mut self, on: bool) {
         self.config.events = on;
+    }
+
+    /// The oldest asynchronous event not yet taken. These are always recorded.
+    pub fn poll_async_event(&mut self) -> Option<AsyncEvent> {
+        self.async_events.pop_front()
     }
 
     fn emit(&mut self, event: Event) {

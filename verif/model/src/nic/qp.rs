@@ -1,12 +1,17 @@
-//! A queue pair: the stream it sends and the stream it receives.
+//! A queue pair: the stream it sends, the stream it receives, its receives and the requests it answers.
 //! In: its configuration. Out: the state that the steps work on.
 
-use crate::config::QpConfig;
+use crate::config::{QpConfig, QpState};
 use crate::rx::message::RecvStream;
-use crate::tx::messages::SendQueue;
+use crate::rx::recv_queue::RecvQueue;
+use crate::rx::requests::Requests;
+use crate::tx::messages::{SendLimits, SendQueue};
 
 #[derive(Debug)]
 pub struct Qp {
+    pub config: QpConfig,
+    /// As set by software; [`Qp::state`] knows errors too.
+    pub state: QpState,
     pub conn: u16,
     pub peer_qpn: u32,
     pub pd: u16,
@@ -14,20 +19,53 @@ pub struct Qp {
     pub incarnation: u32,
     /// Work requests posted through [`super::Nic::post_send`], modulo 2^16.
     pub posted: u16,
+    /// D1.
+    pub max_requests: u8,
     pub send: SendQueue,
     pub recv: RecvStream,
+    pub receives: RecvQueue,
+    pub requests: Requests,
+    /// A packet of the peer arrived in RTR.
+    pub established: bool,
+    /// Q6: LAST_WQE_REACHED was reported.
+    pub last_wqe: bool,
+    /// SQD: SQ_DRAINED is to be reported.
+    pub draining: bool,
 }
 
 impl Qp {
     pub fn open(qpn: u32, config: &QpConfig, incarnation: u32, messages: usize) -> Self {
+        let limits = SendLimits { messages, max_requests: config.max_rd_atomic, rnr_retry: config.rnr_retry };
+        let depth = if config.srq.is_some() { messages as u32 } else { config.recv_depth };
         Qp {
+            config: *config,
+            state: config.state,
             conn: config.conn,
             peer_qpn: config.peer_qpn,
             pd: config.pd,
             incarnation,
             posted: 0,
-            send: SendQueue::new(qpn, config.tx_start_msn, messages, config.cq_log2),
+            max_requests: config.max_rd_atomic,
+            send: SendQueue::new(qpn, config.tx_start_msn, config.cq_log2, &limits),
             recv: RecvStream::new(config.rx_start_msn, messages),
+            receives: RecvQueue::new(qpn, config.srq.is_some(), depth, config.cq_log2),
+            requests: Requests::new(config.max_dest_rd_atomic),
+            established: false,
+            last_wqe: false,
+            draining: false,
         }
+    }
+
+    pub fn state(&self) -> QpState {
+        if self.send.in_error() {
+            QpState::Error
+        } else {
+            self.state
+        }
+    }
+
+    /// It is a stream of this connection. Before RTR it belongs to none.
+    pub fn is_of(&self, conn: u16) -> bool {
+        self.conn == conn && !matches!(self.state, QpState::Reset | QpState::Init)
     }
 }

@@ -3,9 +3,9 @@
 
 use super::Nic;
 use crate::error::StepError;
-use crate::event::Event;
 use crate::tx::messages::Fail;
-use crate::tx::pool::Record;
+use crate::tx::messages::Progress;
+use crate::tx::pool::{Record, RecordKind};
 use crate::wqe::{Cqe, Status};
 use crate::{CongestionControl, Profile};
 
@@ -17,6 +17,8 @@ pub struct Retire {
     pub bytes: u32,
     /// It was the last packet of a message that has no completion yet.
     pub message_done: bool,
+    /// N2: nothing that this waiting QP has sent is outstanding any more; for [`Nic::step_rnr`].
+    pub drained: bool,
 }
 
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
@@ -34,11 +36,40 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         self.counters.retired_packets += 1;
         self.counters.retired_bytes += u64::from(bytes);
-        let message_done = match self.qp_mut(record.qpn) {
-            Ok(qp) if qp.incarnation == record.incarnation => qp.send.retire(record.msn.into()),
-            _ => false,
-        };
-        Retire { qpn: record.qpn, msn: record.msn, bytes, message_done }
+        let mut progress = Progress::default();
+        match record.kind {
+            RecordKind::Message => {
+                if let Some(qp) = self.qp_mut(record.qpn).ok().filter(|qp| qp.incarnation == record.incarnation) {
+                    progress = qp.send.retire(record.msn.into());
+                }
+                self.note_progress(conn, record.qpn, progress);
+            }
+            RecordKind::Response { slot } => {
+                if let Some(qp) = self.qp_mut(record.qpn).ok().filter(|qp| qp.incarnation == record.incarnation) {
+                    // D3: the place of the request is free when its response is acknowledged.
+                    if qp.requests.retire(slot, record.msn) {
+                        self.release_response(conn);
+                    }
+                }
+            }
+            RecordKind::Error => self.release_response(conn),
+        }
+        let Progress { done, drained, .. } = progress;
+        Retire { qpn: record.qpn, msn: record.msn, bytes, message_done: done, drained }
+    }
+
+    fn release_response(&mut self, conn: u16) {
+        if let Ok(connection) = self.connection_mut(conn) {
+            connection.tx.responses.release();
+        }
+    }
+
+    /// D6: host memory refused the payload of the response to message `msn`, or of one of its own packets. Returns whether
+    /// the QP moved to Error.
+    pub fn step_local_fault(&mut self, qpn: u32, msn: u32) -> Result<bool, StepError> {
+        let first = self.qp_mut(qpn)?.send.fail(Fail::Message(msn.into()), Status::LocProtErr, 0);
+        self.note_qp_error(qpn, first, Status::LocProtErr);
+        Ok(first)
     }
 
     /// W3: the peer refused a packet of message `msn`. Returns whether the QP moved to Error.
@@ -70,7 +101,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     /// The queue pairs of a connection.
     pub fn qps_of(&self, conn: u16) -> impl Iterator<Item = u32> + '_ {
-        let of_conn = move |qp: &super::Qp| qp.conn == conn;
+        let of_conn = move |qp: &super::Qp| qp.is_of(conn);
         self.qps.iter().enumerate().filter(move |(_, qp)| qp.as_deref().is_some_and(of_conn)).map(|(i, _)| i as u32)
     }
 
@@ -78,17 +109,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     pub fn step_cqe(&mut self, qpn: u32) -> Result<Option<(Cqe, [u8; 32])>, StepError> {
         let qp = self.qp_mut(qpn)?;
         let was_in_error = qp.send.in_error();
-        let Some(cqe) = qp.send.pop_cqe() else { return Ok(None) };
+        let Some(cqe) = qp.send.pop_cqe() else {
+            self.note_drained(qpn);
+            return Ok(None);
+        };
         let moved = qp.send.in_error() && !was_in_error;
         self.counters.cqes += 1;
         self.note_qp_error(qpn, moved, cqe.status);
         Ok(Some((cqe, cqe.to_bytes())))
-    }
-
-    fn note_qp_error(&mut self, qpn: u32, moved: bool, status: Status) {
-        if moved {
-            self.counters.qp_errors += 1;
-            self.emit(Event::QpError { qpn, status });
-        }
     }
 }

@@ -1,15 +1,15 @@
 //! A frame arrives (section 4): R1..R10.
 //! In: a frame, or its parsed headers. Out: what became of it: dropped, placed, refused, an acknowledgment to send or to apply.
 
-use mrnic_wire::{Ack, AckFlags, Body, Mak, MakCode, Msn, Packet, ParseError, Ppsn};
+use mrnic_wire::{Ack, AckFlags, Body, Mak, MakCode, Packet, ParseError, Ppsn};
 
-use super::ack_step::AckFrame;
+use super::ack_step::{AckFrame, NakEvent};
 use super::desc::AckDesc;
+use super::rnr_step::RNR_BUSY;
 use super::Nic;
-use crate::error::MemoryError;
 use crate::event::{DropReason, Event};
 use crate::memory::HostMemory;
-use crate::rx::check::{check_write, code_number, WriteFields};
+use crate::rx::check::{code_number, code_of_number};
 use crate::rx::path::RxClass;
 use crate::seq::Tick;
 use crate::{CongestionControl, Profile};
@@ -37,6 +37,21 @@ pub struct Place {
     pub len: u32,
 }
 
+/// What an accepted packet is the cause of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RxEffect {
+    #[default]
+    None,
+    /// The stream of `qpn` may have passed messages: for [`Nic::step_execute`] and [`Nic::step_recv_cqe`].
+    Stream { qpn: u32 },
+    /// A response was placed: for [`Nic::step_cqe`].
+    Response { qpn: u32 },
+    /// D7: for [`Nic::step_nak`].
+    RemoteError(NakEvent),
+    /// Host memory refused the payload of a response: for [`Nic::step_local_fault`].
+    LocalFault { qpn: u32, msn: u32 },
+}
+
 /// Result of a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RxStep {
@@ -49,10 +64,13 @@ pub enum RxStep {
         ppsn: u32,
         class: RxClass,
         nop: bool,
-        /// What was written to memory; none without payload.
+        /// What was written to memory; none without payload. With several SGEs where the first byte went, and all bytes.
         place: Option<Place>,
         /// The refusal code (R4), 0 if there is none.
         nak: u8,
+        /// Q2: refused for now, with this code of the time; 0x20 is added if a place for the request is lacking (D3).
+        rnr: Option<u8>,
+        effect: RxEffect,
         /// The QP that refused the packet and moves to Error: for [`Nic::step_rx_error`].
         rx_error: Option<u32>,
         ack: Option<AckDesc>,
@@ -74,13 +92,30 @@ pub(super) enum AckCause {
     Plain,
     Probe { ts: u16 },
     Nak(Mak),
+    Rnr(Mak),
 }
 
-/// A refused packet (R4).
-struct Refusal {
-    code: MakCode,
+/// A refused packet (R4, Q2).
+#[derive(Clone, Copy)]
+pub(super) struct Refusal {
+    pub code: MakCode,
     /// The QP, if it is one of the connection.
-    qpn: Option<u32>,
+    pub qpn: Option<u32>,
+    /// Q2: only for now.
+    pub rnr: Option<u8>,
+}
+
+impl Refusal {
+    pub fn rnr(code: u8) -> Refusal {
+        Refusal { code: MakCode::Ok, qpn: None, rnr: Some(code) }
+    }
+}
+
+/// An accepted packet.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Accepted {
+    pub place: Option<Place>,
+    pub effect: RxEffect,
 }
 
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
@@ -146,16 +181,21 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let packet = received.packet;
         let (conn, home, via) = (packet.mph.conn, packet.mph.home, packet.mph.via);
         // R1: what this stage uses; the connection; the paths.
-        let used = matches!(packet.body, Body::Write { imm: None, .. } | Body::Nop { .. } | Body::Ack(_) | Body::Probe);
-        if !used {
+        if !self.uses(&packet.body) {
             return (self.dropped(DropReason::Unsupported(packet.opcode())), None);
         }
+        let write_only = self.config.write_only;
         let Ok(connection) = self.connection_mut(conn) else {
             return (self.dropped(DropReason::Connection(conn)), None);
         };
         let paths = connection.paths();
+        let given_up = connection.tx.error && !write_only;
         if home >= paths || via >= paths {
             return (self.dropped(DropReason::Path { home, via }), None);
+        }
+        // D8: a connection that was given up here answers no more, so that its peer gives it up too.
+        if given_up && !matches!(packet.body, Body::Ack(_)) {
+            return (self.dropped(DropReason::Connection(conn)), None);
         }
         match &packet.body {
             Body::Ack(ack) => {
@@ -174,12 +214,20 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
     }
 
-    /// R2 and what follows for a WRITE or a NOP.
+    /// R1: the opcodes of this stage.
+    fn uses(&self, body: &Body) -> bool {
+        match body {
+            Body::Write { imm: None, .. } | Body::Nop { .. } | Body::Ack(_) | Body::Probe => true,
+            body => !self.config.write_only && body.opcode().is_data(),
+        }
+    }
+
+    /// R2 and what follows for a data packet.
     fn receive_data(&mut self, now: Tick, received: &Received<'_>, inputs: &RxInputs, mem: &mut impl HostMemory) -> RxStep {
         let packet = received.packet;
         let (conn, home, ppsn) = (packet.mph.conn, packet.mph.home, packet.ppsn);
         let nop = matches!(packet.body, Body::Nop { .. });
-        let mut place = None;
+        let mut accepted = Accepted::default();
         let mut refusal = None;
         let Ok(connection) = self.connection_mut(conn) else {
             return self.dropped(DropReason::Connection(conn));
@@ -200,9 +248,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 self.counters.rx_duplicates += 1;
                 true
             }
-            RxClass::New => match self.place_new(received, inputs, mem) {
-                Ok(placed) => {
-                    place = placed;
+            RxClass::New => match self.place_new(now, received, inputs, mem) {
+                Ok(new) => {
+                    accepted = new;
                     self.counters.rx_new += 1;
                     self.counters.rx_nops += u64::from(nop);
                     // R5, R6: the bit is set after the payload was written.
@@ -210,7 +258,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 }
                 Err(refused) => {
                     refusal = Some(refused);
-                    self.counters.rx_refused += 1;
+                    match refused.rnr {
+                        None => self.counters.rx_refused += 1,
+                        Some(code) if code & RNR_BUSY != 0 => self.counters.rx_busy += 1,
+                        Some(_) => self.counters.rx_rnr += 1,
+                    }
                     true
                 }
             },
@@ -220,65 +272,41 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let held = !(ack_now || packet.ack_req)
             && self.connection_mut(conn).is_ok_and(|c| !c.rx_paths[home as usize].hold_ack(now, ack_every));
         let cause = match &refusal {
+            Some(Refusal { rnr: Some(code), .. }) => AckCause::Rnr(Mak {
+                // Q2, N1: it names the packet, so that a late copy of this refusal finds it acknowledged.
+                qp: ppsn.get(),
+                code: code_of_number(*code),
+                msn: packet.body.msg().map(|m| m.msn).unwrap_or_default(),
+            }),
             Some(refused) => AckCause::Nak(self.refusal_mak(refused, packet)),
             None => AckCause::Plain,
         };
         let ack = (!held).then(|| self.make_ack(now, conn, home, &cause));
         let nak = refusal.as_ref().map_or(0, |r| code_number(r.code));
         let rx_error = refusal.and_then(|r| r.qpn);
-        RxStep::Data { conn, home, ppsn: ppsn.get(), class, nop, place, nak, rx_error, ack }
+        let rnr = refusal.and_then(|r| r.rnr);
+        let Accepted { place, effect } = accepted;
+        RxStep::Data { conn, home, ppsn: ppsn.get(), class, nop, place, nak, rnr, effect, rx_error, ack }
     }
 
     fn accept_new(&mut self, conn: u16, home: u8, ppsn: Ppsn, ce: bool) -> bool {
         self.connection_mut(conn).is_ok_and(|c| c.rx_paths[home as usize].accept(ppsn, ce))
     }
 
-    /// R3, R5, R7 for a new WRITE; nothing for a NOP (R6).
+    /// A new packet by its kind; nothing for a NOP (R6).
     fn place_new(
         &mut self,
+        now: Tick,
         received: &Received<'_>,
         inputs: &RxInputs,
         mem: &mut impl HostMemory,
-    ) -> Result<Option<Place>, Refusal> {
-        let packet = received.packet;
-        let Body::Write { msg, va, rkey, length, .. } = packet.body else { return Ok(None) };
-        let (conn, qpn) = (packet.mph.conn, packet.dest_qp);
-        let bad_qp = Refusal { code: MakCode::BadQp, qpn: None };
-        let Ok(connection) = self.connection_mut(conn) else { return Err(bad_qp) };
-        let mtu = connection.mtu();
-        // R3: the QP is open and of this connection.
-        let Some(qp) = self.qps.get(qpn as usize).and_then(Option::as_deref).filter(|qp| qp.conn == conn) else {
-            return Err(bad_qp);
-        };
-        let write = WriteFields { msn: msg.msn, va, rkey, length, payload: received.payload_len };
-        let qp_error = inputs.qp_error_seen.map_or(qp.send.in_error(), |seen| seen && qp.send.in_error());
-        let checked = check_write(&write, &qp.recv, &self.keys, qp.pd, qp_error, mtu);
-        // R10: the QP of the last WRITE whose QP was known.
-        if let Ok(connection) = self.connection_mut(conn) {
-            connection.rx_paths[packet.mph.home as usize].last_qp = Some(qpn);
-        }
-        let refuse = |code| Refusal { code, qpn: Some(qpn) };
-        let addr = checked.map_err(refuse)?;
-        // R5: payload first.
-        write_payload(received, addr, mem).map_err(|_| refuse(MakCode::Bounds))?;
-        self.count_placed(conn, qpn, msg.msn, received.payload_len, length);
-        let len = received.payload_len;
-        Ok((len > 0).then_some(Place { addr, len }))
-    }
-
-    /// R7, R11: the message's progress and the connection's use of the link.
-    fn count_placed(&mut self, conn: u16, qpn: u32, msn: Msn, payload: u32, length: u32) {
-        let completed = match self.qp_mut(qpn) {
-            Ok(qp) => qp.recv.placed(msn, payload, length),
-            Err(_) => 0,
-        };
-        if let Ok(connection) = self.connection_mut(conn) {
-            connection.rx_use.placed(payload);
-        }
-        self.counters.rx_placed_bytes += u64::from(payload);
-        self.counters.rx_messages += u64::from(completed);
-        if completed > 0 {
-            self.emit(Event::Received { qpn, messages: completed });
+    ) -> Result<Accepted, Refusal> {
+        match received.packet.body {
+            Body::Nop { .. } => Ok(Accepted::default()),
+            Body::ReadResp { .. } | Body::AtomicResp { .. } | Body::ErrorResp { .. } => {
+                Ok(self.accept_response(now, received, mem))
+            }
+            _ => self.accept_request(received, inputs, mem),
         }
     }
 
@@ -321,7 +349,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         desc.ack.rate = rate;
         desc.ack.epoch = epoch;
-        if let Some(qp) = last_qp.and_then(|qpn| self.qp(qpn).ok()).filter(|qp| qp.conn == conn) {
+        if let Some(qp) = last_qp.and_then(|qpn| self.qp(qpn).ok()).filter(|qp| qp.is_of(conn)) {
             desc.ack.mak = Mak { qp: qp.peer_qpn, code: MakCode::Ok, msn: qp.recv.exp.wrapping_sub(1) };
         }
         match cause {
@@ -336,14 +364,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 desc.ack.mak = *mak;
                 desc.ack.flags.nak = true;
             }
+            AckCause::Rnr(mak) => {
+                desc.ack.mak = *mak;
+                desc.ack.flags.rnr = true;
+            }
         }
         desc
-    }
-}
-
-fn write_payload(received: &Received<'_>, addr: u64, mem: &mut impl HostMemory) -> Result<(), MemoryError> {
-    match received.payload {
-        Some(payload) if !payload.is_empty() => mem.write(addr, payload),
-        _ => Ok(()),
     }
 }

@@ -11,9 +11,21 @@ use crate::seq::Tick;
 /// What to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
-    TxPath { conn: u16, path: u8 },
-    RxPath { conn: u16, path: u8 },
-    Pacer { conn: u16 },
+    TxPath {
+        conn: u16,
+        path: u8,
+    },
+    RxPath {
+        conn: u16,
+        path: u8,
+    },
+    Pacer {
+        conn: u16,
+    },
+    /// N2: a QP of the connection waits.
+    Rnr {
+        conn: u16,
+    },
     Epoch,
 }
 
@@ -32,7 +44,7 @@ pub struct Schedule {
 
 impl Schedule {
     pub fn new(config: &NicConfig) -> Self {
-        let slots = config.conns as usize * (2 * PATHS_MAX + 1) + 1;
+        let slots = config.conns as usize * (2 * PATHS_MAX + 2) + 1;
         Schedule {
             now: 0,
             last: None,
@@ -48,7 +60,8 @@ impl Schedule {
             Timer::TxPath { conn, path } => u32::from(conn) * paths + u32::from(path),
             Timer::RxPath { conn, path } => (self.conns + u32::from(conn)) * paths + u32::from(path),
             Timer::Pacer { conn } => 2 * self.conns * paths + u32::from(conn),
-            Timer::Epoch => 2 * self.conns * paths + self.conns,
+            Timer::Rnr { conn } => 2 * self.conns * paths + self.conns + u32::from(conn),
+            Timer::Epoch => 2 * self.conns * paths + 2 * self.conns,
         }
     }
 
@@ -61,6 +74,8 @@ impl Schedule {
             Timer::RxPath { conn: ((slot - tx) / paths) as u16, path: (slot % paths) as u8 }
         } else if slot < rx + self.conns {
             Timer::Pacer { conn: (slot - rx) as u16 }
+        } else if slot < rx + 2 * self.conns {
+            Timer::Rnr { conn: (slot - rx - self.conns) as u16 }
         } else {
             Timer::Epoch
         }

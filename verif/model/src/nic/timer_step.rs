@@ -26,15 +26,18 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let connection =
             self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchConnection { conn })?;
         let (retry_cnt, peer_conn) = (connection.retry_cnt, connection.peer_conn);
+        let alive = (connection.watching_path() == Some(path)).then_some(connection.tx.responses.alive);
         let p = connection.tx_paths.get_mut(path as usize).ok_or(StepError::NoSuchPath { conn, path })?;
         if connection.tx.error {
             return Ok(nothing);
         }
         let from = p.state;
-        let action = timer::step(&self.cc, p, now, rto_min, retry_cnt, other_up);
+        let action = timer::step_watching(&self.cc, p, now, rto_min, retry_cnt, other_up, alive);
         if action == TimerAction::None {
             return Ok(nothing);
         }
+        // D8: the next look is after the next timeout.
+        connection.tx.responses.alive = if alive.is_some() { now } else { connection.tx.responses.alive };
         if action == TimerAction::ConnError {
             connection.tx.error = true;
         }

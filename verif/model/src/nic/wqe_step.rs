@@ -1,11 +1,13 @@
 //! A work request is taken (W1).
 //! In: a WQE. Out: its MSN and whether it was accepted or refused; an accepted one waits in its connection's FIFO.
 
+use crate::config::QpState;
 use crate::error::{PostError, StepError};
 use crate::keys::Right;
+use crate::sge::{total_bytes, Sge, SGES_MAX};
 use crate::tx::conn::MsgRef;
-use crate::tx::messages::{Message, MsgRow};
-use crate::wqe::{Status, Wqe, WQE_WRITE};
+use crate::tx::messages::{MsgRow, NewMessage};
+use crate::wqe::{atomic_op, is_consuming, is_request, Status, Wqe, WQE_FETCH_ADD, WQE_WRITE};
 use crate::{CongestionControl, Profile};
 
 /// A work request was taken.
@@ -28,62 +30,146 @@ pub const LENGTH_MAX: u32 = 1 << 31;
 impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
     /// Takes the WQE that the host wrote at `wqe_index` of the send ring of `qpn`.
     pub fn step_wqe(&mut self, qpn: u32, wqe_index: u16, bytes: &[u8; 64]) -> Result<WqeStep, StepError> {
-        Ok(self.take_wqe(qpn, wqe_index, &Wqe::from_bytes(bytes))?)
+        self.step_wqe_list(qpn, wqe_index, bytes, &[])
     }
 
-    pub(super) fn take_wqe(&mut self, qpn: u32, wqe_index: u16, wqe: &Wqe) -> Result<WqeStep, PostError> {
-        let depth = self.config.conn_fifo;
+    /// The same with the SGE list that LADDR points to, if the WQE has more than one SGE.
+    pub fn step_wqe_list(&mut self, qpn: u32, wqe_index: u16, bytes: &[u8; 64], list: &[Sge]) -> Result<WqeStep, StepError> {
+        let wqe = Wqe::from_bytes(bytes);
+        if !self.config.write_only && wqe.num_sge > 1 {
+            if list.len() != usize::from(wqe.num_sge) {
+                return Err(PostError::Sges { count: list.len() }.into());
+            }
+            return Ok(self.take_wqe(qpn, wqe_index, &wqe, list)?);
+        }
+        Ok(self.take_wqe(qpn, wqe_index, &wqe, &[])?)
+    }
+
+    /// Takes a work request; an empty `list` means the SGE that stands in it.
+    pub(super) fn take_wqe(&mut self, qpn: u32, wqe_index: u16, wqe: &Wqe, list: &[Sge]) -> Result<WqeStep, PostError> {
+        if list.len() > SGES_MAX {
+            return Err(PostError::Sges { count: list.len() });
+        }
+        let (depth, write_only) = (self.config.conn_fifo, self.config.write_only);
         let Ok(qp) = self.qp_mut(qpn) else { return Err(PostError::NoSuchQp { qpn }) };
+        if !qp.send.in_error() && qp.state != QpState::Rts {
+            return Err(PostError::State { qpn, state: qp.state });
+        }
         qp.send.reap_unsignaled();
         // W1: room for the message.
         if qp.send.count >= qp.send.capacity() {
             return Err(PostError::QpFull { qpn, limit: qp.send.capacity() });
         }
         let (conn, pd, incarnation, in_error) = (qp.conn, qp.pd, qp.incarnation, qp.send.in_error());
+        let max_requests = qp.max_requests;
         let Ok(connection) = self.connection(conn) else { return Err(PostError::NoSuchQp { qpn }) };
         if connection.tx.fifo.len() >= depth as usize {
             return Err(PostError::ConnFull { conn, depth });
         }
         let mtu_log2 = connection.mtu_log2;
-        let checked = if in_error { Err(Status::WrFlushErr) } else { self.check_wqe(wqe, pd) };
+        let checked = match in_error {
+            true => Err(Status::WrFlushErr),
+            false => self.check_wqe(wqe, list, pd, max_requests),
+        };
         let refused = checked.err();
+        let length = if list.is_empty() { wqe.length } else { total_bytes(list).min(u32::MAX.into()) as u32 };
         let npkts = match refused {
             Some(_) => 0,
-            None => (wqe.length.div_ceil(1 << mtu_log2)).max(1),
+            // D1: a request is one packet.
+            None if is_request(wqe.opcode) => 1,
+            None => length.div_ceil(1 << mtu_log2).max(1),
         };
-        let message = Message {
+        let message = NewMessage {
             wqe_index,
             wr_id: wqe.wr_id,
             signaled: wqe.signaled,
+            fence: wqe.fence && !write_only,
             opcode: wqe.opcode,
-            length: wqe.length,
+            length,
+            npkts,
             refused,
-            remaining: npkts,
         };
-        let row = checked.ok().map(|laddr| MsgRow { laddr, raddr: wqe.raddr, rkey: wqe.rkey, length: wqe.length });
+        let list = match checked {
+            Ok(_) if list.len() > 1 => Some(self.sges.insert(&self.resolved(list, pd)[..list.len()])),
+            _ => None,
+        };
         self.counters.wqes += 1;
         self.counters.wqes_refused += u64::from(refused.is_some());
         let Ok(qp) = self.qp_mut(qpn) else { return Err(PostError::NoSuchQp { qpn }) };
-        let msn = qp.send.push(message, row).get();
-        if refused.is_none() {
-            if let Ok(connection) = self.connection_mut(conn) {
-                connection.tx.fifo.push_back(MsgRef { qpn, incarnation, msn, npkts, length: wqe.length });
-            }
+        let row = checked.ok().map(|laddr| MsgRow {
+            laddr,
+            raddr: wqe.raddr,
+            rkey: wqe.rkey,
+            length,
+            opcode: wqe.opcode,
+            solicited: wqe.solicited && is_consuming(wqe.opcode),
+            imm: wqe.imm,
+            rq_seq: qp.send.rq_seq,
+            list,
+            swap_add: wqe.swap_add,
+            compare: wqe.compare,
+        });
+        if row.is_some() && is_consuming(wqe.opcode) {
+            qp.send.rq_seq = qp.send.rq_seq.wrapping_add(1) & 0xFF_FFFF;
         }
-        Ok(WqeStep { qpn, conn, msn, wqe_index, refused, npkts, length: wqe.length })
+        let (msn, freed) = qp.send.push(&message, row);
+        self.sges.release(freed);
+        debug_assert!(self.qp(qpn).is_ok_and(|qp| qp.incarnation == incarnation));
+        self.feed(qpn);
+        Ok(WqeStep { qpn, conn, msn: msn.get(), wqe_index, refused, npkts, length })
     }
 
-    /// W1: the checks in their order. Returns the bus address of the payload.
-    fn check_wqe(&self, wqe: &Wqe, pd: u16) -> Result<u64, Status> {
-        if wqe.opcode != WQE_WRITE {
+    /// D1, N2: messages of a QP that may enter the FIFO of its connection do so.
+    pub(super) fn feed(&mut self, qpn: u32) {
+        let Some(qp) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(connection) = self.conns.get_mut(qp.conn as usize).and_then(Option::as_deref_mut) else { return };
+        while let Some(message) = qp.send.enter() {
+            self.counters.messages_begun_again += u64::from(message.again);
+            connection.tx.push_message(MsgRef {
+                qpn,
+                incarnation: qp.incarnation,
+                msn: message.msn,
+                npkts: message.npkts,
+                length: message.length,
+                index: message.index,
+            });
+        }
+    }
+
+    /// A list with bus addresses; it was checked.
+    fn resolved(&self, list: &[Sge], pd: u16) -> [Sge; SGES_MAX] {
+        let mut resolved = [Sge::default(); SGES_MAX];
+        for (to, sge) in resolved.iter_mut().zip(list) {
+            let addr = match sge.len {
+                0 => 0,
+                len => self.keys.translate(sge.lkey, pd, Right::LocalRead, sge.addr, len).unwrap_or_default(),
+            };
+            *to = Sge { addr, len: sge.len, lkey: sge.lkey };
+        }
+        resolved
+    }
+
+    /// W1: the checks in their order. Returns the bus address of the payload, if it is in one place.
+    fn check_wqe(&self, wqe: &Wqe, list: &[Sge], pd: u16, max_requests: u8) -> Result<u64, Status> {
+        let highest = if self.config.write_only { WQE_WRITE } else { WQE_FETCH_ADD };
+        if wqe.opcode > highest || (is_request(wqe.opcode) && max_requests == 0) {
             return Err(Status::LocQpOpErr);
         }
-        if wqe.length > LENGTH_MAX {
+        let only = [Sge { addr: wqe.laddr, len: wqe.length, lkey: wqe.lkey }];
+        let list = if list.is_empty() { &only } else { list };
+        let length = total_bytes(list);
+        if length > LENGTH_MAX.into() || (atomic_op(wqe.opcode).is_some() && length != 8) {
             return Err(Status::LocLenErr);
         }
-        if wqe.length == 0 {
-            return Ok(0);
+        // The NIC writes the memory of READs and atomics.
+        let right = if is_request(wqe.opcode) { Right::LocalWrite } else { Right::LocalRead };
+        let mut first = 0;
+        for (i, sge) in list.iter().enumerate().filter(|(_, sge)| sge.len > 0) {
+            let addr = self.keys.translate(sge.lkey, pd, right, sge.addr, sge.len).map_err(|_| Status::LocProtErr)?;
+            if i == 0 {
+                first = addr;
+            }
         }
-        self.keys.translate(wqe.lkey, pd, Right::LocalRead, wqe.laddr, wqe.length).map_err(|_| Status::LocProtErr)
+        Ok(first)
     }
 }

@@ -1,47 +1,32 @@
-//! The checks of a new WRITE (R3), in their order.
-//! In: the packet's fields and the QP they name. Out: the bus address of the payload, or the refusal code.
+//! Refusal codes: their numbers, and which one a fault of a key is (R3).
+//! In: a fault or a number. Out: the code of MAK and of a completion.
 
-use mrnic_wire::{MakCode, Msn};
+use mrnic_wire::MakCode;
 
-use crate::keys::{KeyFault, KeyTable, Right};
-use crate::rx::message::RecvStream;
+use crate::keys::KeyFault;
 
-/// What R3 looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WriteFields {
-    pub msn: Msn,
-    pub va: u64,
-    pub rkey: u32,
-    /// Bytes of the whole message.
-    pub length: u32,
-    /// Bytes of this packet.
-    pub payload: u32,
-}
-
-/// R3 after the QP checks. Returns the bus address.
-pub fn check_write(
-    write: &WriteFields,
-    stream: &RecvStream,
-    keys: &KeyTable,
-    pd: u16,
-    qp_error: bool,
-    mtu: u32,
-) -> Result<u64, MakCode> {
-    if qp_error {
-        return Err(MakCode::QpError);
-    }
-    if write.payload > mtu || !stream.fits(write.msn, write.payload, write.length) {
-        return Err(MakCode::MsgLength);
-    }
-    // A zero-length message touches no key.
-    if write.length == 0 {
-        return Ok(0);
-    }
-    keys.translate(write.rkey, pd, Right::RemoteWrite, write.va, write.payload).map_err(|fault| match fault {
+/// R3: why an access was refused, as the peer is told.
+pub fn fault_code(fault: KeyFault) -> MakCode {
+    match fault {
         KeyFault::BadKey => MakCode::BadKey,
         KeyFault::Access => MakCode::Access,
         KeyFault::Bounds => MakCode::Bounds,
-    })
+    }
+}
+
+/// The refusal code of a number, the inverse of [`code_number`].
+pub fn code_of_number(number: u8) -> MakCode {
+    match number {
+        0 => MakCode::Ok,
+        1 => MakCode::BadKey,
+        2 => MakCode::Access,
+        3 => MakCode::Bounds,
+        4 => MakCode::BadQp,
+        5 => MakCode::BadOpcode,
+        6 => MakCode::QpError,
+        7 => MakCode::MsgLength,
+        code => MakCode::Reserved(code),
+    }
 }
 
 /// The number of a refusal code in MAK and in a completion.

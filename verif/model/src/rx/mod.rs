@@ -4,3 +4,5 @@ pub mod check;
 pub mod hint;
 pub mod message;
 pub mod path;
+pub mod recv_queue;
+pub mod requests;

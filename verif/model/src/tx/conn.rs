@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::config::RATE_UNLIMITED;
 use crate::seq::{elapsed, Tick};
 use crate::tx::path::{PathState, TxPath};
+use crate::tx::responses::Responses;
 
 /// Bytes of headers and framing that the pacer counts for every packet.
 pub const PACER_OVERHEAD_BYTES: i64 = 96;
@@ -24,7 +25,10 @@ pub struct MsgRef {
     pub incarnation: u32,
     pub msn: u32,
     pub npkts: u32,
+    /// Payload bytes.
     pub length: u32,
+    /// First packet to send; not 0 if its QP waited in the middle of it (N1).
+    pub index: u32,
 }
 
 /// The pacer refuses a packet for at least this many ticks.
@@ -49,6 +53,7 @@ pub struct TxConn {
     pub fifo: VecDeque<MsgRef>,
     /// Next packet of the oldest message.
     pub head_index: u32,
+    pub responses: Responses,
 }
 
 impl TxConn {
@@ -63,6 +68,33 @@ impl TxConn {
             error: false,
             fifo: VecDeque::with_capacity(fifo_depth),
             head_index: 0,
+            responses: Responses::default(),
+        }
+    }
+
+    /// A message enters the FIFO.
+    pub fn push_message(&mut self, message: MsgRef) {
+        if self.fifo.is_empty() {
+            self.head_index = message.index;
+        }
+        self.fifo.push_back(message);
+    }
+
+    /// N1: takes the messages of a QP out of the FIFO; `left` gets each with its next packet.
+    pub fn remove_messages(&mut self, qpn: u32, mut left: impl FnMut(&MsgRef, u32)) {
+        let head_leaves = self.fifo.front().is_some_and(|m| m.qpn == qpn);
+        let (mut position, head_index) = (0, self.head_index);
+        self.fifo.retain(|message| {
+            let index = if position == 0 { head_index } else { message.index };
+            position += 1;
+            let leaves = message.qpn == qpn;
+            if leaves {
+                left(message, index);
+            }
+            !leaves
+        });
+        if head_leaves {
+            self.head_index = self.fifo.front().map_or(0, |m| m.index);
         }
     }
 
@@ -109,7 +141,7 @@ impl TxConn {
     /// The oldest message leaves the FIFO.
     pub fn pop_message(&mut self) {
         self.fifo.pop_front();
-        self.head_index = 0;
+        self.head_index = self.fifo.front().map_or(0, |m| m.index);
     }
 
     /// All fields for a comparison or a report.

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use mrnic_wire::Msn;
 
 use crate::seq::Serial24;
-use crate::wqe::{Cqe, Status};
+use crate::seq::Tick;
+use crate::wqe::{is_request, Cqe, Status};
 
 /// What the packets of a message need; kept until another accepted message takes its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -16,6 +17,16 @@ pub struct MsgRow {
     pub raddr: u64,
     pub rkey: u32,
     pub length: u32,
+    pub opcode: u8,
+    pub solicited: bool,
+    pub imm: u32,
+    /// Consuming messages: how many came before it.
+    pub rq_seq: u32,
+    /// More than one SGE: in the NIC's table, with bus addresses.
+    pub list: Option<u32>,
+    /// Operands of an atomic.
+    pub swap_add: u64,
+    pub compare: u64,
 }
 
 /// A message that has no completion yet.
@@ -30,17 +41,110 @@ pub struct Message {
     pub refused: Option<Status>,
     /// Packets that are not yet retired.
     pub remaining: u32,
+    /// Packets of an attempt.
+    pub npkts: u32,
+    /// Packets of this attempt that were sent, unless it is the head of its connection's FIFO.
+    pub sent: u32,
+    pub fence: bool,
+    /// It passed D1 and entered the FIFO.
+    pub entered: bool,
+    /// N1: to begin again.
+    pub withdrawn: bool,
+    /// MSGH.attempt.
+    pub attempt: bool,
+    /// Its request was sent (D8).
+    pub asked: bool,
+    /// D6: a READ or atomic without its whole response.
+    pub unanswered: bool,
+    /// Bytes of the response that were not yet placed.
+    pub response_left: u32,
+}
+
+/// The numbers of a work request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewMessage {
+    pub wqe_index: u16,
+    pub wr_id: u64,
+    pub signaled: bool,
+    pub fence: bool,
+    pub opcode: u8,
+    pub length: u32,
+    pub npkts: u32,
+    pub refused: Option<Status>,
+}
+
+/// A message that enters its connection's FIFO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entering {
+    pub msn: u32,
+    pub npkts: u32,
+    /// First packet to send.
+    pub index: u32,
+    /// Payload bytes to send.
+    pub length: u32,
+    /// N2: it was withdrawn and begins again.
+    pub again: bool,
+}
+
+/// What a retirement or a response changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// The message is done.
+    pub done: bool,
+    /// D8: a response is no longer awaited.
+    pub answered: bool,
+    /// N2: the QP waits and nothing it has sent is outstanding.
+    pub drained: bool,
 }
 
 impl Message {
-    const NONE: Message =
-        Message { wqe_index: 0, wr_id: 0, signaled: false, opcode: 0, length: 0, refused: None, remaining: 0 };
+    fn new(new: &NewMessage) -> Message {
+        let request = is_request(new.opcode) && new.refused.is_none();
+        Message {
+            wqe_index: new.wqe_index,
+            wr_id: new.wr_id,
+            signaled: new.signaled,
+            opcode: new.opcode,
+            length: new.length,
+            refused: new.refused,
+            remaining: new.npkts,
+            npkts: new.npkts,
+            sent: 0,
+            fence: new.fence,
+            entered: false,
+            withdrawn: false,
+            attempt: false,
+            asked: false,
+            unanswered: request,
+            response_left: if request { new.length } else { 0 },
+        }
+    }
 
-    /// W2: every packet was retired, or there are none.
+    /// W2, D6: every packet was retired, or there are none, and the response was placed.
     pub fn is_done(&self) -> bool {
-        self.remaining == 0
+        self.remaining == 0 && !self.withdrawn && !self.unanswered
+    }
+
+    /// It is a READ or an atomic and was not refused.
+    pub fn is_request(&self) -> bool {
+        is_request(self.opcode) && self.refused.is_none()
     }
 }
+
+/// What N1 did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withdrawal {
+    /// The message is done, or withdrawn already.
+    Ignored,
+    /// The QP waits already.
+    Joined,
+    /// The QP begins to wait.
+    Began,
+}
+
+/// N3: no retry is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetriesSpent;
 
 /// Which message completes with the status of the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +178,56 @@ pub struct SendQueue {
     cq_log2: u8,
     /// Completions written since the QP was opened.
     pub cq_count: u32,
+    /// The next message to enter the connection's FIFO.
+    pub fed: Msn,
+    /// Consuming messages that were taken, modulo 2^24.
+    pub rq_seq: u32,
+    /// D1: READs and atomics that entered the FIFO and are not done, and their limit.
+    pub requests: u32,
+    max_requests: u32,
+    /// D8: those whose request was sent and that are not done.
+    pub awaited: u32,
+    /// Packets that were sent and not retired.
+    pub unretired: u32,
+    /// N1: no packet is sent before this tick, nor before everything is retired.
+    pub waits_until: Option<Tick>,
+    rnr_retry: u8,
+    rnr_left: u8,
+}
+
+/// Limits of a sending stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendLimits {
+    pub messages: usize,
+    /// D1.
+    pub max_requests: u8,
+    /// N3.
+    pub rnr_retry: u8,
 }
 
 impl SendQueue {
-    pub fn new(qpn: u32, start_msn: u32, messages: usize, cq_log2: u8) -> Self {
+    pub fn new(qpn: u32, start_msn: u32, cq_log2: u8, limits: &SendLimits) -> Self {
+        let messages = limits.messages;
+        let none =
+            NewMessage { wqe_index: 0, wr_id: 0, signaled: false, fence: false, opcode: 0, length: 0, npkts: 0, refused: None };
         SendQueue {
             qpn,
             head: Msn::new(start_msn),
             count: 0,
-            ring: alloc::vec![Message::NONE; messages],
+            ring: alloc::vec![Message::new(&none); messages],
             rows: alloc::vec![MsgRow::default(); messages],
             failure: None,
             cq_log2,
             cq_count: 0,
+            fed: Msn::new(start_msn),
+            rq_seq: 0,
+            requests: 0,
+            max_requests: limits.max_requests.into(),
+            awaited: 0,
+            unretired: 0,
+            waits_until: None,
+            rnr_retry: limits.rnr_retry,
+            rnr_left: limits.rnr_retry,
         }
     }
 
@@ -120,27 +261,155 @@ impl SendQueue {
         &self.rows[self.slot(msn)]
     }
 
-    /// W1: takes a work request. The caller has checked that there is room.
-    pub fn push(&mut self, message: Message, row: Option<MsgRow>) -> Msn {
+    /// W1: takes a work request. The caller has checked that there is room. Returns its MSN and the SGE list of the request
+    /// that stood in its place, which is free now.
+    pub fn push(&mut self, message: &NewMessage, row: Option<MsgRow>) -> (Msn, Option<u32>) {
         let msn = self.next_msn();
         let slot = self.slot(msn);
-        self.ring[slot] = message;
+        self.ring[slot] = Message::new(message);
+        let mut freed = None;
         if let Some(row) = row {
+            freed = self.rows[slot].list;
             self.rows[slot] = row;
         }
         self.count += 1;
-        msn
+        (msn, freed)
     }
 
-    /// W2: a packet of `msn` was retired. Returns whether its message is now done. Packets of flushed messages are ignored.
-    pub fn retire(&mut self, msn: Msn) -> bool {
-        if !self.is_outstanding(msn) {
-            return false;
-        }
+    /// The SGE lists that are held; they are free after this.
+    pub fn take_lists(&mut self) -> impl Iterator<Item = u32> + '_ {
+        self.rows.iter_mut().filter_map(|row| row.list.take())
+    }
+
+    fn outstanding_mut(&mut self, msn: Msn) -> Option<&mut Message> {
         let slot = self.slot(msn);
-        let message = &mut self.ring[slot];
+        self.is_outstanding(msn).then(|| &mut self.ring[slot])
+    }
+
+    /// S5: a packet was sent. Returns whether it is the first request packet of its READ or atomic (D8).
+    pub fn sent(&mut self, msn: Msn, last: bool) -> bool {
+        self.unretired += 1;
+        let Some(message) = self.outstanding_mut(msn) else { return false };
+        if last {
+            message.sent = message.npkts;
+        }
+        let first = message.is_request() && !message.asked;
+        message.asked |= first;
+        self.awaited += u32::from(first);
+        first
+    }
+
+    /// W2: a packet of `msn` was retired. Packets of flushed messages are ignored.
+    pub fn retire(&mut self, msn: Msn) -> Progress {
+        self.unretired = self.unretired.saturating_sub(1);
+        let drained = self.unretired == 0 && self.waits_until.is_some();
+        let Some(message) = self.outstanding_mut(msn) else { return Progress { drained, ..Progress::default() } };
         message.remaining = message.remaining.saturating_sub(1);
-        message.remaining == 0
+        Progress { drained, ..self.progress(msn) }
+    }
+
+    /// D6: bytes of the response were placed.
+    pub fn respond(&mut self, msn: Msn, bytes: u32) -> Progress {
+        let Some(message) = self.outstanding_mut(msn) else { return Progress::default() };
+        message.response_left = message.response_left.saturating_sub(bytes);
+        if message.response_left > 0 {
+            return Progress::default();
+        }
+        message.unanswered = false;
+        self.progress(msn)
+    }
+
+    fn progress(&mut self, msn: Msn) -> Progress {
+        let in_error = self.in_error();
+        let Some(message) = self.outstanding_mut(msn) else { return Progress::default() };
+        if !message.is_done() {
+            return Progress::default();
+        }
+        let request = message.is_request() && !in_error;
+        let answered = request && core::mem::take(&mut message.asked);
+        self.requests = self.requests.saturating_sub(request.into());
+        self.awaited = self.awaited.saturating_sub(answered.into());
+        Progress { done: true, answered, drained: false }
+    }
+
+    /// D1, N2: the next message that may enter the FIFO.
+    pub fn enter(&mut self) -> Option<Entering> {
+        if self.waits_until.is_some() || self.in_error() {
+            return None;
+        }
+        if self.fed.is_behind(self.head) {
+            self.fed = self.head;
+        }
+        while self.fed != self.next_msn() {
+            let msn = self.fed;
+            let slot = self.slot(msn);
+            let message = &mut self.ring[slot];
+            let all_sent = message.entered && !message.withdrawn && message.sent == message.npkts;
+            if message.refused.is_some() || all_sent {
+                self.fed = msn.next();
+                continue;
+            }
+            if !message.entered {
+                let request = is_request(message.opcode);
+                // D1: a fence waits for every READ and atomic before it; a READ or atomic for its turn.
+                if (message.fence && self.requests > 0) || (request && self.requests >= self.max_requests) {
+                    return None;
+                }
+                self.requests += u32::from(request);
+                message.entered = true;
+            }
+            // N2: its packets count again from 0.
+            let again = message.withdrawn;
+            if again {
+                message.withdrawn = false;
+                message.attempt = !message.attempt;
+                message.sent = 0;
+                message.remaining = message.npkts;
+            }
+            let length = if is_request(message.opcode) { 0 } else { message.length };
+            self.fed = msn.next();
+            return Some(Entering { msn: msn.get(), npkts: message.npkts, index: message.sent, length, again });
+        }
+        None
+    }
+
+    /// N1, N3: withdraws a message until `until`. `counts`: it uses a retry. Returns whether the QP begins to wait; an error
+    /// if no retry is left.
+    pub fn withdraw(&mut self, msn: Msn, until: Tick, counts: bool) -> Result<Withdrawal, RetriesSpent> {
+        let in_error = self.in_error();
+        let waits = self.waits_until.is_some();
+        let Some(message) = self.outstanding_mut(msn).filter(|m| !m.withdrawn && !m.is_done() && !in_error) else {
+            return Ok(Withdrawal::Ignored);
+        };
+        message.withdrawn = true;
+        if waits {
+            return Ok(Withdrawal::Joined);
+        }
+        if counts && self.rnr_retry < 7 {
+            self.rnr_left = self.rnr_left.checked_sub(1).ok_or(RetriesSpent)?;
+        }
+        self.waits_until = Some(until);
+        Ok(Withdrawal::Began)
+    }
+
+    /// N1: a message left the FIFO; its next packet is `index`.
+    pub fn left_fifo(&mut self, msn: Msn, index: u32) {
+        if let Some(message) = self.outstanding_mut(msn) {
+            message.sent = index;
+        }
+    }
+
+    /// N2: the wait is over. Every message that has packets to send enters the FIFO again.
+    pub fn end_wait(&mut self) {
+        self.waits_until = None;
+        self.fed = self.head;
+    }
+
+    /// W3: a QP in Error awaits nothing. Returns how many responses it awaited.
+    pub fn forget_requests(&mut self) -> u32 {
+        self.requests = 0;
+        self.waits_until = None;
+        core::mem::take(&mut self.awaited)
     }
 
     /// W3: the first error of the QP; a later one changes nothing. Returns whether it was the first.
@@ -181,6 +450,8 @@ impl SendQueue {
                 Some((Status::Success, _)) if !message.signaled => {
                     self.head = self.head.next();
                     self.count -= 1;
+                    // N3: a message that completes restores the count.
+                    self.rnr_left = self.rnr_retry;
                 }
                 _ => return,
             }
@@ -205,9 +476,14 @@ impl SendQueue {
             wr_id: message.wr_id,
             byte_len: if status == Status::Success { message.length } else { 0 },
             wqe_index: message.wqe_index,
+            imm: None,
+            solicited: false,
             nak_code,
             msn: msn.get(),
         };
+        if status == Status::Success {
+            self.rnr_left = self.rnr_retry;
+        }
         self.cq_count = self.cq_count.wrapping_add(1);
         self.head = msn.next();
         self.count -= 1;

@@ -6,5 +6,6 @@ pub mod conn;
 pub mod messages;
 pub mod path;
 pub mod pool;
+pub mod responses;
 pub mod slot;
 pub mod timer;

@@ -179,6 +179,16 @@ impl<S> TxPath<S> {
         self.probe_ppsn = self.next;
     }
 
+    /// N1: a packet was refused for now: it is lost, unless a resend of it is under way.
+    pub fn refused(&mut self, ppsn: Ppsn) {
+        let bit = ppsn.ring256();
+        let known = self.sacked.or(&self.lost).or(&self.rtx_old).or(&self.rtx_new);
+        if ppsn.ahead_of(self.cum) < self.span() && !known.get(bit) {
+            self.lost.set(bit);
+            self.nlost += 1;
+        }
+    }
+
     /// L4: every unacknowledged packet becomes lost; no resend is in flight any more.
     pub fn lose_all(&mut self) {
         self.lost = self.outstanding().without(&self.sacked);

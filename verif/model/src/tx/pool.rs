@@ -23,6 +23,19 @@ pub struct Record {
     pub len: u16,
     pub first: bool,
     pub last: bool,
+    pub kind: RecordKind,
+}
+
+/// What an outstanding packet belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RecordKind {
+    /// A message of `qpn`.
+    #[default]
+    Message,
+    /// The response to a request of the peer, in this slot of `qpn`.
+    Response { slot: u8 },
+    /// D7: ERROR_RESP; `qpn` is the peer's, `index` the code.
+    Error,
 }
 
 #[derive(Clone, Debug)]

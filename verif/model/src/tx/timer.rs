@@ -69,12 +69,26 @@ fn probe_wait_ticks<S>(path: &TxPath<S>, now: Tick) -> u32 {
     tail_ticks(path).saturating_sub(stamp(now).wrapping_sub(path.probe_ts).into())
 }
 
+/// D8: ticks without progress. A path that watches over awaited responses counts from the last sign of life too.
+fn idle_ticks<S>(path: &TxPath<S>, now: Tick, alive: Option<Tick>) -> u32 {
+    let idle = elapsed(now, path.t_base);
+    match alive {
+        Some(alive) if path.next == path.cum => idle.min(elapsed(now, alive)),
+        _ => idle,
+    }
+}
+
 /// The tick at which [`step`] will next do something, if nothing else happens; none if the path is idle.
 pub fn deadline<S>(path: &TxPath<S>, now: Tick, rto_min_ticks: u32) -> Option<Tick> {
-    if !is_active(path) {
+    deadline_watching(path, now, rto_min_ticks, None)
+}
+
+/// [`deadline`] of a path that watches over awaited responses (D8), if `alive` is the peer's last sign of life.
+pub fn deadline_watching<S>(path: &TxPath<S>, now: Tick, rto_min_ticks: u32, alive: Option<Tick>) -> Option<Tick> {
+    if !is_active(path) && alive.is_none() {
         return None;
     }
-    let idle = elapsed(now, path.t_base);
+    let idle = idle_ticks(path, now, alive);
     let until_rto = rto_ticks(path, rto_min_ticks).saturating_sub(idle);
     let until_tail = match may_tail_probe(path) {
         true => tail_ticks(path).saturating_sub(idle).max(probe_wait_ticks(path, now)),
@@ -92,10 +106,23 @@ pub fn step<C: CongestionControl>(
     retry_cnt: u8,
     other_up: bool,
 ) -> TimerAction {
-    if !is_active(path) {
+    step_watching(cc, path, now, rto_min_ticks, retry_cnt, other_up, None)
+}
+
+/// [`step`] of a path that watches over awaited responses (D8), if `alive` is the peer's last sign of life.
+pub fn step_watching<C: CongestionControl>(
+    cc: &C,
+    path: &mut TxPath<C::Path>,
+    now: Tick,
+    rto_min_ticks: u32,
+    retry_cnt: u8,
+    other_up: bool,
+    alive: Option<Tick>,
+) -> TimerAction {
+    if !is_active(path) && alive.is_none() {
         return TimerAction::None;
     }
-    let idle = elapsed(now, path.t_base);
+    let idle = idle_ticks(path, now, alive);
     // Times lie in the past; a base ahead of `now` (a step replayed with an older time) is not due.
     if idle >= 1 << 31 {
         return TimerAction::None;

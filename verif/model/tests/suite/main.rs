@@ -1,5 +1,6 @@
 //! Tests of the golden model, in virtual time, for both wire profiles. Seeds are printed; MRNIC_SEED repeats one.
 mod coverage;
+mod duo;
 mod fabric;
 mod goodput;
 mod messages;
@@ -12,5 +13,6 @@ mod rules_rx;
 mod rules_tx;
 mod sender_machine;
 mod sender_reference;
+mod sends;
 mod slots;
 mod transfer;

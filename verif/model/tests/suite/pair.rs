@@ -78,7 +78,7 @@ impl Default for Setup {
             qps: 2,
             bytes: 1 << 20,
             hint: RATE_UNLIMITED,
-            nic: NicConfig { conns: 4, qps: 16, keys: 8, pool_packets: 4096, ..NicConfig::default() },
+            nic: NicConfig { conns: 4, qps: 16, keys: 8, pool_packets: 4096, write_only: true, ..NicConfig::default() },
             fabric: FabricConfig::default(),
             seed: seed(1),
         }
@@ -169,8 +169,8 @@ pub fn write(wr_id: u64, from: u64, to: u64, len: u32) -> Wqe {
         raddr: RBASE + to,
         rkey: RKEY,
         length: len,
-        imm: 0,
         wr_id,
+        ..Wqe::default()
     }
 }
 

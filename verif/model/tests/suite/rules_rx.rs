@@ -135,7 +135,7 @@ fn r1_checks_before_any_state<P: Profile>() {
     assert!(matches!(r.nic.step_rx(0, &bad, &mut r.mem), RxStep::Dropped { reason: DropReason::Codec(_) }));
     let msg = Msg::default();
     let atomic = Body::AtomicReq { msg, op: AtomicOp::FetchAdd, va: 0, rkey: 0, swap_add: 0, compare: 0 };
-    let imm = Body::Write { msg, va: 0, rkey: 0, length: 0, imm: Some(1) };
+    let imm = Body::Write { msg, va: 0, rkey: 0, length: 0, imm: Some(mrnic_wire::WriteImm::default()) };
     for body in [atomic, imm] {
         let f = frame::<P>(&Packet::new(body), &[], false);
         assert!(matches!(r.nic.step_rx(0, &f, &mut r.mem), RxStep::Dropped { reason: DropReason::Unsupported(_) }));

@@ -1,0 +1,117 @@
+//! A new packet of a response: READ_RESP, ATOMIC_RESP, ERROR_RESP (D6, D7).
+//! In: its headers and payload. Out: what was placed through the work request's own SGEs. Guarantees that it is accepted in
+//! any case and never placed at an address of the peer.
+
+use mrnic_wire::{AtomicOp, Body, Msg};
+
+use super::ack_step::NakEvent;
+use super::describe::tag_of;
+use super::rx_request::write_bytes;
+use super::rx_step::{Accepted, Place, Received, RxEffect};
+use super::Nic;
+use crate::memory::HostMemory;
+use crate::rx::check::code_number;
+use crate::seq::Tick;
+use crate::sge::{pieces, Sge};
+use crate::tx::messages::{Message, Progress};
+use crate::wqe::{atomic_op, WQE_READ};
+use crate::{CongestionControl, Profile};
+
+impl<P: Profile, C: CongestionControl> Nic<P, C> {
+    pub(super) fn accept_response(&mut self, now: Tick, received: &Received<'_>, mem: &mut impl HostMemory) -> Accepted {
+        let packet = received.packet;
+        let (conn, qpn) = (packet.mph.conn, packet.dest_qp);
+        self.counters.rx_responses += 1;
+        if let Ok(connection) = self.connection_mut(conn) {
+            connection.tx.responses.alive = now;
+        }
+        let used = match packet.body {
+            Body::ReadResp { msg, offset, tag, length } => self.read_response(received, msg, offset, tag, length, mem),
+            Body::AtomicResp { msg, value } => self.atomic_response(conn, qpn, msg, value, mem),
+            Body::ErrorResp { msg, code } => {
+                // D7: it fails the message like a nak, if that still waits for its response.
+                let nak = NakEvent { qpn, code: code_number(code), msn: msg.msn.get() };
+                let waits = self.awaiting(conn, qpn, msg).is_some();
+                waits.then_some(Accepted { place: None, effect: RxEffect::RemoteError(nak) })
+            }
+            _ => None,
+        };
+        self.counters.rx_responses_used += u64::from(used.is_some());
+        used.unwrap_or_default()
+    }
+
+    /// D6: the outstanding READ or atomic of an open QP of the connection that a response names.
+    fn awaiting(&self, conn: u16, qpn: u32, msg: Msg) -> Option<&Message> {
+        let qp = self.qp(qpn).ok().filter(|qp| qp.is_of(conn) && !qp.send.in_error())?;
+        qp.send.message(msg.msn).filter(|m| m.is_request() && m.unanswered && m.asked)
+    }
+
+    fn read_response(
+        &mut self,
+        received: &Received<'_>,
+        msg: Msg,
+        offset: u64,
+        tag: u32,
+        length: u32,
+        mem: &mut impl HostMemory,
+    ) -> Option<Accepted> {
+        let (conn, qpn, len) = (received.packet.mph.conn, received.packet.dest_qp, received.payload_len);
+        let message = self.awaiting(conn, qpn, msg)?;
+        let right = message.opcode == WQE_READ && message.length == length && len <= message.response_left;
+        let (connection, qp) = (self.connection(conn).ok()?, self.qp(qpn).ok()?);
+        let inside = offset.checked_add(len.into()).is_some_and(|end| end <= length.into()) && len <= connection.mtu();
+        if !right || !inside || tag != tag_of(qp.incarnation) {
+            return None;
+        }
+        let row = *qp.send.row(msg.msn);
+        let only = Sge { addr: row.laddr, len: row.length, lkey: 0 };
+        let mut place = None;
+        for (at, piece) in pieces(self.sges.get(row.list, &only), offset as u32, len) {
+            if write_bytes(received, at, piece.addr, piece.len, mem).is_err() {
+                let effect = RxEffect::LocalFault { qpn, msn: msg.msn.get() };
+                return Some(Accepted { place: None, effect });
+            }
+            place = place.or(Some(Place { addr: piece.addr, len }));
+        }
+        if let Ok(connection) = self.connection_mut(conn) {
+            connection.rx_use.placed(len);
+        }
+        self.counters.rx_placed_bytes += u64::from(len);
+        self.responded(conn, qpn, msg, len);
+        Some(Accepted { place, effect: RxEffect::Response { qpn } })
+    }
+
+    fn atomic_response(&mut self, conn: u16, qpn: u32, msg: Msg, value: u64, mem: &mut impl HostMemory) -> Option<Accepted> {
+        let message = self.awaiting(conn, qpn, msg)?;
+        let _op: AtomicOp = atomic_op(message.opcode)?;
+        let row = *self.qp(qpn).ok()?.send.row(msg.msn);
+        let only = Sge { addr: row.laddr, len: row.length, lkey: 0 };
+        let bytes = value.to_le_bytes();
+        for (at, piece) in pieces(self.sges.get(row.list, &only), 0, 8) {
+            if mem.write(piece.addr, &bytes[at..at + piece.len as usize]).is_err() {
+                let effect = RxEffect::LocalFault { qpn, msn: msg.msn.get() };
+                return Some(Accepted { place: None, effect });
+            }
+        }
+        self.responded(conn, qpn, msg, 8);
+        Some(Accepted { place: None, effect: RxEffect::Response { qpn } })
+    }
+
+    fn responded(&mut self, conn: u16, qpn: u32, msg: Msg, bytes: u32) {
+        let progress = self.qp_mut(qpn).map(|qp| qp.send.respond(msg.msn, bytes)).unwrap_or_default();
+        self.note_progress(conn, qpn, progress);
+    }
+
+    /// D1, D8: a message is done, so others may enter the FIFO, and one response less is awaited.
+    pub(super) fn note_progress(&mut self, conn: u16, qpn: u32, progress: Progress) {
+        if progress.answered {
+            if let Ok(connection) = self.connection_mut(conn) {
+                let responses = &mut connection.tx.responses;
+                responses.awaited = responses.awaited.saturating_sub(1);
+            }
+        }
+        if progress.done {
+            self.feed(qpn);
+        }
+    }
+}
