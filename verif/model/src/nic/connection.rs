@@ -24,6 +24,8 @@ pub struct Connection<S> {
     pub chunks: Vec<ChunkMap>,
     pub rx_paths: Vec<RxPath>,
     pub rx_use: ConnUse,
+    /// D8: packets moved from a DOWN path are watched over too (not in stage 1).
+    watches_moved: bool,
     /// N1: queue pairs that wait.
     pub waiting: Vec<u32>,
 }
@@ -43,6 +45,7 @@ impl<S: Default + Clone> Connection<S> {
             chunks: alloc::vec![ChunkMap::default(); paths],
             rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn)).collect(),
             rx_use: ConnUse::default(),
+            watches_moved: !nic.write_only,
             waiting: Vec::new(),
         }
     }
@@ -53,11 +56,15 @@ impl<S> Connection<S> {
         1 << self.mtu_log2
     }
 
-    /// D8: the path that watches over awaited responses, the lowest that is UP.
+    /// D8: the path that watches over awaited responses, and over packets that a DOWN path has left to others: the lowest
+    /// that is UP.
     pub fn watching_path(&self) -> Option<u8> {
-        let awaits = self.tx.responses.awaited > 0 && !self.tx.error;
-        let lowest = awaits.then(|| self.tx_paths.iter().position(|p| p.state == PathState::Up))?;
-        lowest.map(|path| path as u8)
+        let moved = |p: &TxPath<S>| p.state == PathState::Down && p.next != p.cum;
+        let awaits = self.tx.responses.awaited > 0 || (self.watches_moved && self.tx_paths.iter().any(moved));
+        if !awaits || self.tx.error {
+            return None;
+        }
+        self.tx_paths.iter().position(|p| p.state == PathState::Up).map(|path| path as u8)
     }
 
     pub fn paths(&self) -> u8 {

@@ -410,6 +410,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             self.driver.queued[conn as usize] = false;
             if let Some(packet) = self.next_packet(now, conn) {
                 self.arm_tx(now, conn, packet.home);
+                self.arm_watch(now, conn);
                 self.driver.wake(conn);
                 return Some(Outgoing::Data(packet));
             }

@@ -38,6 +38,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let Some(slot) = qp.recv.request().filter(|_| !qp.send.in_error()) else { return Ok(None) };
         let Some(request) = qp.requests.get(slot).copied() else { return Ok(None) };
         let (conn, incarnation, peer_qpn, msn) = (qp.conn, qp.incarnation, qp.peer_qpn, request.msn);
+        // D5: it is passed, so no copy of it can be executed again.
         qp.recv.pass();
         // The keys may be gone since the request arrived.
         let right = match request.operation {

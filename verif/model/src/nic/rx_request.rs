@@ -185,8 +185,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                     return Err(wrong);
                 }
                 let Some(srq) = qp.config.srq else { return Err(rnr) };
-                let queue = self.srqs.get_mut(srq as usize).and_then(Option::as_mut);
-                let (recv, limit_reached) = queue.and_then(|queue| queue.take()).ok_or(rnr)?;
+                let Some(queue) = self.srqs.get_mut(srq as usize).and_then(Option::as_mut) else { return Err(rnr) };
+                // Q1: the last receive is only for the message that completes next in its stream.
+                if queue.queue.len() == 1 && qp.recv.exp.get() != msn {
+                    return Err(Refusal::rnr(RNR_BUSY | BUSY_TIMER));
+                }
+                let (recv, limit_reached) = queue.take().ok_or(rnr)?;
                 if limit_reached {
                     self.async_events.push_back(AsyncEvent::SrqLimitReached { srq });
                 }
@@ -300,8 +304,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if length > 0 {
             self.keys.translate(rkey, qp.pd, right, va, length).map_err(|fault| refuse(fault_code(fault)))?;
         }
-        // D3: the place of the response is reserved before the request is accepted.
-        if connection.tx.responses.reserved >= limit || !qp.requests.has_room() {
+        // D3: the place of the response is reserved before the request is accepted; the last one for a request that is executed
+        // at once, or those behind it would keep it out for ever.
+        let reached = incoming.msg.msn == qp.recv.exp;
+        let full = connection.tx.responses.reserved + u32::from(!reached) >= limit;
+        if full || !qp.requests.has_room(reached) {
             return Err(Refusal::rnr(RNR_BUSY | BUSY_TIMER));
         }
         let msn = incoming.msg.msn.get();

@@ -37,7 +37,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return Ok(nothing);
         }
         // D8: the next look is after the next timeout.
-        connection.tx.responses.alive = if alive.is_some() { now } else { connection.tx.responses.alive };
+        if alive.is_some() || action == TimerAction::Down {
+            connection.tx.responses.alive = now;
+        }
         if action == TimerAction::ConnError {
             connection.tx.error = true;
         }

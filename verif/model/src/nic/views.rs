@@ -52,6 +52,16 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         self.retiring.keys().copied()
     }
 
+    /// D3: places of `qpn` that requests of the peer hold.
+    pub fn requests_held(&self, qpn: u32) -> Result<usize, StepError> {
+        Ok(self.qp(qpn)?.requests.live())
+    }
+
+    /// SGE lists that are held.
+    pub fn sge_lists(&self) -> usize {
+        self.sges.live()
+    }
+
     /// Outstanding packets in the pool.
     pub fn pool_packets(&self) -> usize {
         self.pool.live_packets()

@@ -47,8 +47,9 @@ impl Requests {
         free.or((self.slots.len() < usize::from(self.max)).then_some(self.slots.len()))
     }
 
-    pub fn has_room(&self) -> bool {
-        self.free_slot().is_some()
+    /// D3: the last place is only for the request that `exp` has reached.
+    pub fn has_room(&self, reached: bool) -> bool {
+        self.live() + usize::from(!reached) < usize::from(self.max)
     }
 
     /// Takes a slot.

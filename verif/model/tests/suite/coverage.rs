@@ -9,7 +9,7 @@ fn ids(text: &str) -> BTreeSet<String> {
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     for word in words {
         let Some((letter, number)) = word.split_at_checked(1) else { continue };
-        if "RALCSW".contains(letter) && (1..=2).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit()) {
+        if "RALCSWQND".contains(letter) && (1..=2).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit()) {
             found.insert(word.to_string());
         }
     }
@@ -46,7 +46,7 @@ fn every_rule_has_an_implementation_and_a_test() {
         rules.extend(ids(line.strip_prefix("cap: ").map_or("", |_| "C3")));
         rules.extend(ids(line.strip_prefix("C4 ").map_or("", |_| "C4")));
     }
-    for family in ["R11", "A3", "L6", "C4", "S6", "W4"] {
+    for family in ["R11", "A3", "L6", "C4", "S6", "W4", "Q7", "N4", "D8"] {
         let (letter, last) = family.split_at(1);
         for n in 1..=last.parse::<u32>().unwrap() {
             assert!(rules.contains(&format!("{letter}{n}")), "{letter}{n} is not found in docs/protocol.md");

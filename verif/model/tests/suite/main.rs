@@ -1,4 +1,5 @@
 //! Tests of the golden model, in virtual time, for both wire profiles. Seeds are printed; MRNIC_SEED repeats one.
+mod atomics;
 mod coverage;
 mod duo;
 mod fabric;
@@ -8,11 +9,15 @@ mod pair;
 mod pair_machine;
 mod profiles;
 mod properties;
+mod qp_states;
+mod reads;
 mod receiver_machine;
+mod rnr;
 mod rules_rx;
 mod rules_tx;
 mod sender_machine;
 mod sender_reference;
 mod sends;
 mod slots;
+mod srq;
 mod transfer;
