@@ -2,10 +2,11 @@
 //!
 //! In: scenario files, emitted Verilog. Out: runs of whole NICs in lockstep with the golden model, with tables, waveforms,
 //! captures and reports. Guarantees: deterministic from scenario and seed.
+pub use mrnic_fabric as fabric;
+
 pub mod bench;
 pub mod capture;
 pub mod cli;
-pub mod fabric;
 pub mod memory;
 pub mod models;
 pub mod nic;

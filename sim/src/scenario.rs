@@ -2,6 +2,7 @@
 //!
 //! In: TOML text. Out: a checked [`Scenario`], or a [`ScenarioError`] which names file, place and remedy.
 //! Guarantees: a checked scenario can be run; unknown keys are refused.
+pub use mrnic_fabric::{Action, Burst, Event, FabricConfig};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use thiserror::Error;
@@ -76,85 +77,6 @@ impl Default for ConnectionConfig {
             init_hint_mbps: None,
             hint_capacity_mbps: 0,
             ipv6: false,
-        }
-    }
-}
-
-/// Loss in bursts: a two-state chain, stepped at each frame.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Burst {
-    /// Probability of entering the bad state.
-    pub enter: f64,
-    /// Probability of leaving it.
-    pub leave: f64,
-    /// Loss in the bad state.
-    pub loss: f64,
-}
-
-/// What happens to a plane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Action {
-    Kill,
-    Revive,
-}
-
-/// A plane dies or comes back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Event {
-    pub at_ns: u64,
-    pub plane: usize,
-    pub action: Action,
-}
-
-/// The network.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FabricConfig {
-    pub planes: usize,
-    /// Of each link of each plane.
-    pub rate_gbps: f64,
-    /// One way, in addition to serialisation.
-    pub delay_ns: u64,
-    /// Uniform, added to the delay; order within a plane and receiver is kept.
-    pub jitter_ns: u64,
-    pub ecn_threshold_bytes: u64,
-    pub buffer_bytes: u64,
-    /// Probability for a data frame.
-    pub loss_data: f64,
-    /// Probability for an acknowledgment.
-    pub loss_ack: f64,
-    pub burst: Option<Burst>,
-    /// Probability that a frame arrives twice.
-    pub duplicate: f64,
-    /// Probability that one bit of a frame is inverted.
-    pub bit_error: f64,
-    /// Probability that a frame is overtaken by those behind it.
-    pub reorder: f64,
-    /// How much later such a frame arrives.
-    pub reorder_extra_ns: u64,
-    pub events: Vec<Event>,
-}
-
-impl Default for FabricConfig {
-    fn default() -> Self {
-        Self {
-            planes: 4,
-            rate_gbps: 10.0,
-            delay_ns: 1000,
-            jitter_ns: 0,
-            ecn_threshold_bytes: 100_000,
-            buffer_bytes: 400_000,
-            loss_data: 0.0,
-            loss_ack: 0.0,
-            burst: None,
-            duplicate: 0.0,
-            bit_error: 0.0,
-            reorder: 0.0,
-            reorder_extra_ns: 3000,
-            events: Vec::new(),
         }
     }
 }
@@ -335,46 +257,11 @@ impl Scenario {
                 "leave it out for no limit",
             );
         }
-        let f = &self.fabric;
-        if !(1..=8).contains(&f.planes) {
-            return fail("fabric.planes", f.planes.to_string(), "outside 1..=8", "choose 4 for a start");
+        if let Err(fault) = self.fabric.check() {
+            return fail(&format!("fabric.{}", fault.key), fault.value, fault.reason, &fault.remedy);
         }
-        if !(f.rate_gbps.is_finite() && (0.001..=10_000.0).contains(&f.rate_gbps)) {
-            return fail("fabric.rate_gbps", f.rate_gbps.to_string(), "not a possible rate", "choose from 0.001 to 10000");
-        }
-        if f.buffer_bytes < 8192 {
-            return fail(
-                "fabric.buffer_bytes",
-                f.buffer_bytes.to_string(),
-                "does not hold two packets",
-                "choose at least 8192",
-            );
-        }
-        let probabilities = [
-            ("fabric.loss_data", f.loss_data),
-            ("fabric.loss_ack", f.loss_ack),
-            ("fabric.duplicate", f.duplicate),
-            ("fabric.bit_error", f.bit_error),
-            ("fabric.reorder", f.reorder),
-            ("fabric.burst.enter", f.burst.map_or(0.0, |b| b.enter)),
-            ("fabric.burst.leave", f.burst.map_or(0.0, |b| b.leave)),
-            ("fabric.burst.loss", f.burst.map_or(0.0, |b| b.loss)),
-            ("host.stall", self.host.stall),
-        ];
-        for (key, p) in probabilities {
-            if !(0.0..=1.0).contains(&p) {
-                return fail(key, p.to_string(), "not a probability", "choose from 0.0 to 1.0");
-            }
-        }
-        for (i, e) in f.events.iter().enumerate() {
-            if e.plane >= f.planes {
-                return fail(
-                    &format!("fabric.events[{i}].plane"),
-                    e.plane.to_string(),
-                    "no such plane",
-                    &format!("planes are 0..={}", f.planes - 1),
-                );
-            }
+        if !(0.0..=1.0).contains(&self.host.stall) {
+            return fail("host.stall", self.host.stall.to_string(), "not a probability", "choose from 0.0 to 1.0");
         }
         let h = &self.host;
         if h.read_latency_ns[0] > h.read_latency_ns[1] {

@@ -3,9 +3,10 @@
 //! In: frames with the time at which their last bit left the NIC, scheduled events. Out: frames with their arrival times.
 //! Guarantees: deterministic from the seed; every frame sent is delivered, dropped for a counted reason, or in flight;
 //! frames of one path keep their order unless a fault says otherwise.
+mod config;
 mod faults;
 
-use crate::scenario::{Action, FabricConfig};
+pub use config::{Action, Burst, ConfigFault, Event, FabricConfig};
 use faults::{Faults, Verdict};
 use mrnic_wire::frame::set_ecn;
 use mrnic_wire::open_mr_0::ECN_CE;
@@ -257,6 +258,11 @@ impl Fabric {
         None
     }
 
+    /// When the next frame arrives.
+    pub fn next_arrival_ps(&self) -> Option<u64> {
+        self.flight.peek().map(|next| next.0.at_ps)
+    }
+
     /// Frames under way.
     pub fn in_flight(&self) -> u64 {
         self.flight.len() as u64
@@ -273,7 +279,6 @@ impl Fabric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Event;
 
     fn frame(port: u16) -> Vec<u8> {
         let mut f = vec![0u8; 200];

@@ -1,7 +1,7 @@
 //! Loss models of one plane: independent loss and bursts (Gilbert-Elliott).
 //!
 //! In: one call per frame. Out: whether it is lost, and by which model. Guarantees: draws nothing where the rate is 0.
-use crate::scenario::{Burst, FabricConfig};
+use crate::{Burst, FabricConfig};
 use rand::rngs::SmallRng;
 use rand::Rng;
 
