@@ -186,6 +186,7 @@ fn the_extended_cq_reads_field_by_field() {
             let mut wr = send(1, IBV_WR_SEND_WITH_IMM, &[]);
             wr.imm_data = 7 + wr_id as u32;
             assert_eq!(a.post(&mut wr), 0);
+            assert_eq!(a.wait().status, IBV_WC_SUCCESS);
         }
         assert_eq!(x.start_poll.unwrap()(cq, null_mut()), 0);
         for wr_id in 0..2u32 {

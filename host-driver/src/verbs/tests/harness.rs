@@ -220,6 +220,20 @@ impl Side {
         wc[0]
     }
 
+    pub fn arm(&self, solicited: c_int) {
+        assert_eq!(unsafe { (*self.context).ops.req_notify_cq.unwrap()(self.cq, solicited) }, 0);
+    }
+
+    /// Waits for an event of the CQ and acknowledges it.
+    pub fn take_event(&self) {
+        unsafe {
+            let (mut cq, mut context) = (null_mut(), null_mut());
+            assert_eq!(ibv_get_cq_event(self.channel, &mut cq, &mut context), 0);
+            assert_eq!(cq, self.cq);
+            ibv_ack_cq_events(cq, 1);
+        }
+    }
+
     pub fn nothing(&self) -> bool {
         self.poll(&mut [unsafe { zeroed() }]) == 0
     }

@@ -14,21 +14,8 @@ fn readable(fd: c_int, wait_ms: c_int) -> bool {
     unsafe { libc::poll(&mut poll, 1, wait_ms) == 1 }
 }
 
-fn arm(side: &Side, solicited: c_int) {
-    assert_eq!(unsafe { (*side.context).ops.req_notify_cq.unwrap()(side.cq, solicited) }, 0);
-}
-
 fn channel_fd(side: &Side) -> c_int {
     unsafe { (*side.channel).fd }
-}
-
-fn take_event(side: &Side) {
-    unsafe {
-        let (mut cq, mut context) = (null_mut(), null_mut());
-        assert_eq!(ibv_get_cq_event(side.channel, &mut cq, &mut context), 0);
-        assert_eq!(cq, side.cq);
-        ibv_ack_cq_events(cq, 1);
-    }
 }
 
 #[test]
@@ -40,11 +27,11 @@ fn one_event_for_one_arming() {
     assert_eq!(a.post(&mut send(1, IBV_WR_SEND, &[])), 0);
     a.wait();
     assert!(!readable(channel_fd(&b), 0), "not armed");
-    arm(&b, 0);
+    b.arm(0);
     assert_eq!(a.post(&mut send(2, IBV_WR_SEND, &[])), 0);
     assert_eq!(a.post(&mut send(3, IBV_WR_SEND, &[])), 0);
     assert!(readable(channel_fd(&b), LONG_MS));
-    take_event(&b);
+    b.take_event();
     assert!(!readable(channel_fd(&b), 0), "one event, though two completions came");
     let got: Vec<_> = (0..3).map(|_| b.wait().wr_id).collect();
     assert_eq!(got, [0, 1, 2]);
@@ -56,7 +43,7 @@ fn solicited_only_wakes_for_solicited_and_for_errors() {
     for wr_id in 0..3 {
         assert_eq!(b.post_recv(wr_id, &[]), 0);
     }
-    arm(&b, 1);
+    b.arm(1);
     assert_eq!(a.post(&mut send(1, IBV_WR_SEND, &[])), 0);
     a.wait();
     assert!(!readable(channel_fd(&b), 0));
@@ -64,11 +51,11 @@ fn solicited_only_wakes_for_solicited_and_for_errors() {
     wr.send_flags |= IBV_SEND_SOLICITED;
     assert_eq!(a.post(&mut wr), 0);
     assert!(readable(channel_fd(&b), LONG_MS));
-    take_event(&b);
-    arm(&b, 1);
+    b.take_event();
+    b.arm(1);
     assert_eq!(b.to_state(IBV_QPS_ERR), 0);
     assert!(readable(channel_fd(&b), LONG_MS), "a flushed receive is an error");
-    take_event(&b);
+    b.take_event();
 }
 
 #[test]
@@ -77,10 +64,10 @@ fn a_sleeping_program_is_woken_though_nobody_polls() {
     let options = Options { timeout: 1, ..DEFAULT };
     let lonely = Side::new(&options);
     lonely.connect(&lonely.nowhere(), &options);
-    arm(&lonely, 0);
+    lonely.arm(0);
     assert_eq!(lonely.post(&mut send(1, IBV_WR_SEND, &[])), 0);
     assert!(readable(channel_fd(&lonely), LONG_MS));
-    take_event(&lonely);
+    lonely.take_event();
     assert_eq!(lonely.wait().status, IBV_WC_RETRY_EXC_ERR);
 }
 
@@ -106,16 +93,16 @@ fn a_waiting_event_of_a_destroyed_cq_disappears() {
     }
     assert!(!readable(channel_fd(&b), 0));
     // The channel goes on working for the CQ that is left.
-    arm(&b, 0);
+    b.arm(0);
     assert_eq!(b.post_recv(1, &[]), 0);
     assert_eq!(a.post(&mut send(1, IBV_WR_SEND, &[])), 0);
-    take_event(&b);
+    b.take_event();
 }
 
 #[test]
 fn destroy_waits_for_the_acknowledgment() {
     let (a, b) = pair(&DEFAULT);
-    arm(&b, 0);
+    b.arm(0);
     assert_eq!(b.post_recv(1, &[]), 0);
     assert_eq!(a.post(&mut send(1, IBV_WR_SEND, &[])), 0);
     let (mut cq, mut context) = (null_mut(), null_mut());
@@ -230,8 +217,8 @@ fn threads_that_wait_for_events_can_be_cancelled() {
         cancelled(asynchronous, b.context.cast(), (*b.context).async_fd);
     }
     // Nothing is lost or locked.
-    arm(&b, 0);
+    b.arm(0);
     assert_eq!(b.post_recv(1, &[]), 0);
     assert_eq!(a.post(&mut send(1, IBV_WR_SEND, &[])), 0);
-    take_event(&b);
+    b.take_event();
 }
