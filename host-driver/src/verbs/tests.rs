@@ -9,4 +9,5 @@ mod extended;
 mod harness;
 mod lifetimes;
 mod notifications;
+mod queries;
 mod soak;
