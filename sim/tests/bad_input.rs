@@ -256,43 +256,46 @@ fn a_refused_queue_pair_between_others() {
 }
 
 /// A connection with one path that is full of the packets of queue pair `.1`, whose messages wait; those of `.2` wait behind.
-fn blocked() -> (Rig, u16, u16, Region) {
+fn blocked(wqes: u64) -> (Rig, u16, u16, Region) {
     let mut rig = Rig::new();
     rig.open(0, &|c| (c.paths, c.mtu_log2) = (1, 10));
     let (closed, other) = (rig.pair(0), rig.pair(0));
     let local = rig.filled(0, 20_000, 3);
     let remote = rig.region(1, 20_000, 5, writable(), 1);
     rig.cut = true;
-    for _ in 0..5 {
+    for _ in 0..wqes {
         rig.post_write(0, closed, write(&local, &remote, 20_000));
     }
     rig.poll();
     rig.cycles(3000);
-    assert_eq!(rig.counters(0).get("WQE"), 5);
+    let taken = rig.counters(0).get("WQE");
+    assert_eq!(taken == wqes, wqes <= rig::build().conn_fifo as u64, "{taken} of {wqes}");
     (rig, closed, other, remote)
 }
 
 /// S2, S6, section 10: a queue pair is closed whose messages and outstanding packets stand before those of another.
 #[test]
 fn a_closed_queue_pair_holds_up_nobody() {
-    let (mut rig, closed, other, remote) = blocked();
-    let (from, to) = good(&mut rig, other);
-    rig.poll();
-    rig.cycles(1000);
-    rig.close_pair(closed);
-    rig.cut = false;
-    rig.run();
-    let [a, _] = rig.finish();
-    assert!(a.get("TX_NOP") > 0, "{a:?}");
-    rig.assert_untouched(1, &remote);
-    rig.assert_copied((0, &from), (1, &to), LEN);
+    for wqes in [5, 30] {
+        let (mut rig, closed, other, remote) = blocked(wqes);
+        let (from, to) = good(&mut rig, other);
+        rig.poll();
+        rig.cycles(1000);
+        rig.close_pair(closed);
+        rig.cut = false;
+        rig.run();
+        let [a, _] = rig.finish();
+        assert!(a.get("TX_NOP") > 0, "{a:?}");
+        rig.assert_untouched(1, &remote);
+        rig.assert_copied((0, &from), (1, &to), LEN);
+    }
 }
 
 /// Section 10: a connection is closed while its messages wait and its packets are outstanding, and opened again at once.
 #[test]
 fn a_closed_connection_leaves_nothing_behind() {
-    for qps_first in [true, false] {
-        let (mut rig, closed, other, remote) = blocked();
+    for (qps_first, wqes) in [(true, 5), (false, 5), (true, 30)] {
+        let (mut rig, closed, other, remote) = blocked(wqes);
         if qps_first {
             rig.close_pair(closed);
             rig.close_pair(other);

@@ -118,25 +118,17 @@ impl Host {
             host.table(4, index, &words);
         }
         for qp in 0..host.config.qps {
-            let base = sq_base(qp);
-            host.table(
-                3,
-                qp,
-                &[
-                    1 | (qp as u32 % 4) << 16,
-                    0x777 + qp as u32,
-                    base as u32,
-                    (base >> 32) as u32,
-                    SQ_LOG2,
-                    0,
-                    0,
-                    5,
-                    host.msn[qp],
-                    0,
-                ],
-            );
+            let row = host.row(qp);
+            host.table(3, qp, &row);
         }
         host
+    }
+
+    /// The row of an open queue pair.
+    fn row(&self, qp: usize) -> [u32; 10] {
+        let base = sq_base(qp);
+        let conn = qp as u32 % 4;
+        [1 | conn << 16, 0x777 + qp as u32, base as u32, (base >> 32) as u32, SQ_LOG2, 0, 0, 5, self.msn[qp], 0]
     }
 
     fn table(&mut self, table: u64, index: usize, words: &[u32]) {
@@ -397,6 +389,47 @@ fn w1_every_wqe_once_in_order_128() {
 #[test]
 fn w1_every_wqe_once_in_order_512() {
     random_run::<512>("bench512", 4);
+}
+
+/// Section 10: the row of a queue pair is applied after the WQEs of its earlier life that are under way; those not yet read
+/// are not read. Their messages count for the connection until they leave.
+#[test]
+fn a_queue_pair_is_closed_with_wqes_under_way() {
+    let mut host = Host::new::<128>(build("sim").unwrap(), 300, 6);
+    for _ in 0..12 {
+        let wqe = host.random_wqe(true);
+        assert!(host.post(0, wqe));
+    }
+    for i in 0..100 {
+        host.step((i == 0).then_some(0), 0.0, 0.0);
+    }
+    let under_way = host.reads.len();
+    assert_eq!(under_way, host.config.fifo.dr_outstanding);
+    host.bench.set("cfg_table", 3);
+    host.bench.set("cfg_index", 0);
+    host.bench.set_words("cfg_data", &[0; 16]);
+    host.bench.set("cfg_valid", 1);
+    host.step(None, 0.0, 0.0);
+    host.bench.set("cfg_valid", 0);
+    let mut taken = 0;
+    while host.bench.high("cfg_busy") {
+        taken += usize::from(host.step(None, 0.0, 0.0).is_some());
+        assert!(host.clock < 5000, "the row is never applied");
+    }
+    assert_eq!(taken, under_way);
+    for _ in 0..1000 {
+        assert!(host.step(None, 0.0, 0.0).is_none(), "a WQE of a closed queue pair");
+    }
+    assert_eq!(host.outstanding_conn[0], under_way);
+    host.posted[0].clear();
+    (host.producer[0], host.outstanding_qp[0], host.msn[0]) = (0, 0, 0x55);
+    let row = host.row(0);
+    host.table(3, 0, &row);
+    for _ in 0..20 {
+        let wqe = host.random_wqe(true);
+        assert!(host.post(0, wqe));
+    }
+    host.drain();
 }
 
 /// 64-byte messages: at most 8 clocks each, whatever memory takes to answer.
