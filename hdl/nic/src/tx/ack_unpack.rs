@@ -26,6 +26,10 @@ pub struct AckUnpack {
     /// high - cum: 1 + the highest bit set, or -1 (all ones) for an empty vector.
     pub out_high: Signal<Out, Bits<10>>,
     pub out_any: Signal<Out, Bit>,
+    /// Another one is ready to follow: it is on `out` one clock after `take`.
+    pub behind_valid: Signal<Out, Bit>,
+    pub behind_conn: Signal<Out, Bits<16>>,
+    pub behind_home: Signal<Out, Bits<3>>,
     busy: DFF<Bit>,
     finished: DFF<Bit>,
     count: DFF<Bits<2>>,
@@ -59,7 +63,7 @@ impl AckUnpack {
             turning: array_init::array_init(|_| Default::default()),
             done_word: array_init::array_init(|_| Default::default()),
             held_word: array_init::array_init(|_| Default::default());
-            clock, reset, ack_valid, ack_ready, ack, ack_sav, out_valid, take, out, out_high, out_any, busy, finished, count,
+            clock, reset, ack_valid, ack_ready, ack, ack_sav, out_valid, take, out, out_high, out_any, behind_valid, behind_conn, behind_home, busy, finished, count,
             fields, held_valid, held, held_high, held_any, high, any, last_one, shift, first, low_shift, high_shift,
             word, source, chosen, free,
         })
@@ -150,6 +154,9 @@ impl Logic for AckUnpack {
         self.out.next = self.held.q.val();
         self.out_high.next = self.held_high.q.val();
         self.out_any.next = self.held_any.q.val();
+        self.behind_valid.next = self.finished.q.val();
+        self.behind_conn.next = self.fields.q.val().conn;
+        self.behind_home.next = self.fields.q.val().home;
         for w in 0..4 {
             self.out_word[w].next = self.held_word[w].q.val();
         }

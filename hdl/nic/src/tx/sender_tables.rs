@@ -1,7 +1,8 @@
 //! sender_tables: all tables of the sender but the words: what connections and paths are.
 //!
 //! In: a connection and a path; one write port for each table. Out: one clock later all rows of that connection (all eight `PathTx`) and the
-//! `PathAck` and `PathCfg` rows of the path. Guarantees: cleared after reset (`init_done`); a read sees the writes of earlier clocks.
+//! `PathAck` and `PathCfg` rows of the path. Guarantees: cleared after reset (`init_done`); a read sees the writes of its own clock and of earlier ones
+//! (of `ConnCfg` and `PathCfg` those of earlier clocks only).
 use super::filled::filled;
 use super::rows::{ConnAck, ConnCfg, ConnTx, PathAck, PathCfg, PathTx};
 use crate::config::BuildConfig;
@@ -52,6 +53,18 @@ pub struct SenderTables {
     conn_tx_ram: Ram<ConnTx>,
     conn_ack_ram: Ram<ConnAck>,
     path_cfg_ram: Ram<PathCfg>,
+    // rows written in the clock in which they were read, which the memories do not show yet
+    passed_tx: DFF<Bits<8>>,
+    passed_ack: DFF<Bit>,
+    passed_conn_tx: DFF<Bit>,
+    passed_conn_ack: DFF<Bit>,
+    last_path_tx: DFF<PathTx>,
+    last_path_ack: DFF<PathAck>,
+    last_conn_tx: DFF<ConnTx>,
+    last_conn_ack: DFF<ConnAck>,
+    same_conn: Signal<Local, Bit>,
+    passing: Signal<Local, Bits<8>>,
+    path_row: Signal<Local, PathTx>,
     walk: DFF<Bits<24>>,
     walking: DFF<Bit>,
     started: DFF<Bit>,
@@ -94,7 +107,8 @@ impl SenderTables {
             clock, reset, conn, path, select, here, path_ack, conn_cfg, conn_tx, conn_ack, path_cfg, write_conn, write_path,
             put_path_tx, new_path_tx, put_path_ack, new_path_ack, put_conn_cfg, new_conn_cfg, put_conn_tx, new_conn_tx,
             put_conn_ack, new_conn_ack, put_path_cfg, path_cfg_row, new_path_cfg, init_done, clear, clear_address,
-            walk, walking, started, row, write_row, write_at, clear_row, clear_conn,
+            passed_tx, passed_ack, passed_conn_tx, passed_conn_ack, last_path_tx, last_path_ack, last_conn_tx, last_conn_ack,
+            same_conn, passing, path_row, walk, walking, started, row, write_row, write_at, clear_row, clear_conn,
         })
     }
 }
@@ -103,7 +117,21 @@ impl Logic for SenderTables {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module sender_tables: rows of connections and paths");
-        dff_setup!(self, clock, walk, walking, started);
+        dff_setup!(
+            self,
+            clock,
+            passed_tx,
+            passed_ack,
+            passed_conn_tx,
+            passed_conn_ack,
+            last_path_tx,
+            last_path_ack,
+            last_conn_tx,
+            last_conn_ack,
+            walk,
+            walking,
+            started
+        );
         clock!(self, clock, ack_ram, cfg_ram, conn_tx_ram, conn_ack_ram, path_cfg_ram);
         // the walk starts when reset ends (or at power-up)
         self.started.d.next = true;
@@ -129,6 +157,24 @@ impl Logic for SenderTables {
             self.write_row.next = self.walk.q.val();
             self.write_at.next = self.walk.q.val();
         }
+        comment!("a row that is written while it is read goes past its memory");
+        self.same_conn.next = self.conn.val() == self.write_conn.val();
+        self.passing.next = 0.into();
+        for p in 0..8 {
+            self.passing.next = self
+                .passing
+                .val()
+                .replace_bit(p, self.same_conn.val() & self.put_path_tx.val() & (self.write_path.val() == p.to_bits::<3>()));
+        }
+        self.passed_tx.d.next = self.passing.val();
+        self.passed_ack.d.next = self.same_conn.val() & (self.path.val() == self.write_path.val()) & self.put_path_ack.val();
+        self.passed_conn_tx.d.next = self.same_conn.val() & self.put_conn_tx.val();
+        self.passed_conn_ack.d.next = self.same_conn.val() & self.put_conn_ack.val();
+        self.last_path_tx.d.next = self.new_path_tx.val();
+        self.last_path_ack.d.next = self.new_path_ack.val();
+        self.last_conn_tx.d.next = self.new_conn_tx.val();
+        self.last_conn_ack.d.next = self.new_conn_ack.val();
+        comment!("the memories");
         self.here.next = self.tx_ram[0].read_data.val();
         for p in 0..8 {
             self.tx_ram[p].clock.next = self.clock.val();
@@ -140,13 +186,20 @@ impl Logic for SenderTables {
             if self.walking.q.val() {
                 self.tx_ram[p].write_data.next = self.no_path_tx.val();
             }
-            self.path_tx[p].next = self.tx_ram[p].read_data.val();
+            self.path_row.next = self.tx_ram[p].read_data.val();
+            if self.passed_tx.q.val().get_bit(p) {
+                self.path_row.next = self.last_path_tx.q.val();
+            }
+            self.path_tx[p].next = self.path_row.val();
             if self.select.val() == p.to_bits::<3>() {
-                self.here.next = self.tx_ram[p].read_data.val();
+                self.here.next = self.path_row.val();
             }
         }
         self.ack_ram.read_address.next = self.row.val();
         self.path_ack.next = self.ack_ram.read_data.val();
+        if self.passed_ack.q.val() {
+            self.path_ack.next = self.last_path_ack.q.val();
+        }
         self.ack_ram.write_enable.next = self.clear_row.val() | self.put_path_ack.val();
         self.ack_ram.write_address.next = self.write_row.val();
         self.ack_ram.write_data.next = self.new_path_ack.val();
@@ -157,11 +210,17 @@ impl Logic for SenderTables {
         self.cfg_ram.write_data.next = self.new_conn_cfg.val();
         self.conn_tx_ram.read_address.next = bit_cast::<24, 16>(self.conn.val());
         self.conn_tx.next = self.conn_tx_ram.read_data.val();
+        if self.passed_conn_tx.q.val() {
+            self.conn_tx.next = self.last_conn_tx.q.val();
+        }
         self.conn_tx_ram.write_enable.next = self.clear_conn.val() | self.put_conn_tx.val();
         self.conn_tx_ram.write_address.next = self.write_at.val();
         self.conn_tx_ram.write_data.next = self.new_conn_tx.val();
         self.conn_ack_ram.read_address.next = bit_cast::<24, 16>(self.conn.val());
         self.conn_ack.next = self.conn_ack_ram.read_data.val();
+        if self.passed_conn_ack.q.val() {
+            self.conn_ack.next = self.last_conn_ack.q.val();
+        }
         self.conn_ack_ram.write_enable.next = self.clear_conn.val() | self.put_conn_ack.val();
         self.conn_ack_ram.write_address.next = self.write_at.val();
         self.conn_ack_ram.write_data.next = self.new_conn_ack.val();
@@ -181,6 +240,10 @@ impl Logic for SenderTables {
         if self.reset.val() {
             self.started.d.next = false;
             self.walking.d.next = false;
+            self.passed_tx.d.next = 0.into();
+            self.passed_ack.d.next = false;
+            self.passed_conn_tx.d.next = false;
+            self.passed_conn_ack.d.next = false;
         }
     }
 }

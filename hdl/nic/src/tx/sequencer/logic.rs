@@ -70,7 +70,7 @@ impl Logic for Sequencer {
         self.unpack.ack.next = self.ack.val();
         self.unpack.ack_sav.next = self.ack_sav.val();
         self.ack_ready.next = self.unpack.ack_ready.val();
-        self.unpack.take.next = false;
+        self.ack_taken.next = false;
 
         comment!("rows of the step, and what the steps make of them by default: nothing");
         self.here.next = self.tables.here.val();
@@ -87,14 +87,7 @@ impl Logic for Sequencer {
         self.span.next = self.here.val().next_ppsn.get_bits::<9>(0) - self.here.val().cum.get_bits::<9>(0);
         self.table_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.path.q.val());
 
-        comment!("which step may start");
-        self.ack_may.next = self.unpack.out_valid.val() & !self.nak_held.q.val();
-        // what is still retired belongs to the connection's earlier life
-        self.open_may.next = self.open_pending.q.val() & self.retire_idle.val() & !self.acked.busy.val();
-        self.timer_may.next =
-            self.offer_valid.val() & !self.desc_held.q.val() & !self.cerr_held.q.val() & !self.port_held.q.val();
-        self.grant_may.next = self.next_valid.val() & !self.desc_held.q.val() & !self.alloc_held.q.val();
-        self.grant_first.next = self.grant_may.val() & self.turns.q.val().get_bit(2);
+        self.choose.next = false;
         self.tables.conn.next = self.conn.q.val();
         self.tables.path.next = self.path.q.val();
         self.tables.select.next = self.path.q.val();
@@ -253,51 +246,7 @@ impl Logic for Sequencer {
 
         match self.step.q.val() {
             Step::Idle => {
-                self.count.d.next = 0.into();
-                if self.tables.init_done.val() {
-                    self.time.d.next = self.now.val();
-                    if self.ack_may.val() & !self.grant_first.val() {
-                        self.tables.conn.next = self.unpack.out.val().conn;
-                        self.tables.path.next = self.unpack.out.val().home;
-                        self.conn.d.next = self.unpack.out.val().conn;
-                        self.path.d.next = self.unpack.out.val().home;
-                        self.step.d.next = Step::AckRead;
-                    } else if self.open_may.val() & !self.grant_first.val() {
-                        self.open_valid.next = true;
-                        self.conn.d.next = self.open_index.q.val();
-                        self.path.d.next = 0.into();
-                        self.step.d.next = Step::OpenWait;
-                    } else if self.timer_may.val() & !self.grant_first.val() {
-                        self.offer_ready.next = true;
-                        self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
-                        self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
-                        self.conn.d.next = self.offer_row.val().get_bits::<16>(3);
-                        self.path.d.next = self.offer_row.val().get_bits::<3>(0);
-                        self.step.d.next = Step::TimerRead;
-                    } else if self.grant_may.val() {
-                        self.tables.conn.next = self.next_conn.val();
-                        self.rb_addr.next = self.next_conn.val();
-                        self.qperr_addr.next = self.next_qp.val();
-                        self.conn.d.next = self.next_conn.val();
-                        self.has_msg.d.next = self.next_has_msg.val();
-                        self.more.d.next = self.next_more.val();
-                        self.npkts.d.next = self.next_npkts.val();
-                        self.length_low.d.next = self.next_length.val().get_bits::<13>(0);
-                        self.packet.d.next.qp = self.next_qp.val();
-                        self.packet.d.next.msn = self.next_msn.val();
-                        self.packet.d.next.index = self.next_index.val();
-                        self.step.d.next = Step::GrantRead;
-                    }
-                    if (self.ack_may.val() | self.open_may.val() | self.timer_may.val())
-                        & !self.grant_first.val()
-                        & !self.turns.q.val().get_bit(2)
-                    {
-                        self.turns.d.next = self.turns.q.val() + 1;
-                    }
-                    if self.grant_first.val() {
-                        self.turns.d.next = 0.into();
-                    }
-                }
+                self.choose.next = self.tables.init_done.val();
             }
             Step::AckRead => {
                 self.step.d.next = Step::AckCheck;
@@ -309,7 +258,7 @@ impl Logic for Sequencer {
                 if self.ack_step.verdict.val().any() {
                     // A1
                     self.commits.ack.next = true;
-                    self.unpack.take.next = true;
+                    self.ack_taken.next = true;
                     self.step.d.next = Step::Idle;
                 } else if !self.acked.busy.val() {
                     self.words.step_start.next = true;
@@ -334,11 +283,12 @@ impl Logic for Sequencer {
                 self.set_deadline.next = self.ack_step.deadline.val();
                 self.wake_held.d.next = true;
                 self.commits.ack.next = true;
-                self.unpack.take.next = true;
+                self.ack_taken.next = true;
                 self.step.d.next = Step::Idle;
+                self.choose.next = !self.unpack.out.val().flags.get_bit(3);
                 if self.unpack.out.val().flags.get_bit(3) {
                     if self.unpack.out.val().mak_code == 4 {
-                        self.unpack.take.next = false;
+                        self.ack_taken.next = false;
                         self.step.d.next = Step::NakPeek;
                     } else if !self.unpack.out.val().mak_qp.get_bits::<8>(16).any() {
                         // no QP has a number of more than 16 bits; completion looks at the others
@@ -370,7 +320,7 @@ impl Logic for Sequencer {
                         }
                     }
                 } else {
-                    self.unpack.take.next = true;
+                    self.ack_taken.next = true;
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -381,7 +331,7 @@ impl Logic for Sequencer {
                     self.nak_qp_reg.d.next = self.queue_rsp.val().qp;
                     self.nak_code_reg.d.next = 4.into();
                     self.nak_msn_reg.d.next = self.queue_rsp.val().msn;
-                    self.unpack.take.next = true;
+                    self.ack_taken.next = true;
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -494,6 +444,7 @@ impl Logic for Sequencer {
                 self.done_valid.next = true;
                 self.done_requeue.next = true;
                 self.step.d.next = Step::Idle;
+                self.choose.next = true;
                 if !self.slot.found.val() | !self.slot.cap_ok.val() {
                     // the next acknowledgment or timer wakes the connection
                     self.done_requeue.next = false;
@@ -683,6 +634,71 @@ impl Logic for Sequencer {
                 self.emptying.d.next = !self.open_word0.q.val().get_bit(0);
                 self.wake_held.d.next = true;
                 self.step.d.next = Step::Idle;
+            }
+        }
+
+        comment!("the next step: chosen in Idle, or already in the last clock of an acknowledgment or of a new packet's slot");
+        self.unpack.take.next = self.ack_taken.val();
+        self.ack_may.next = self.unpack.out_valid.val() & !self.nak_held.q.val();
+        self.ack_conn.next = self.unpack.out.val().conn;
+        self.ack_home.next = self.unpack.out.val().home;
+        if self.ack_taken.val() {
+            self.ack_may.next = self.unpack.behind_valid.val() & !self.nak_held.q.val();
+            self.ack_conn.next = self.unpack.behind_conn.val();
+            self.ack_home.next = self.unpack.behind_home.val();
+        }
+        // what is still retired belongs to the connection's earlier life
+        self.open_may.next = self.open_pending.q.val() & self.retire_idle.val() & !self.acked.busy.val();
+        self.timer_may.next =
+            self.offer_valid.val() & !self.desc_held.q.val() & !self.cerr_held.q.val() & !self.port_held.q.val();
+        // an alloc that is still held is taken two clocks later at the latest, long before the slot needs the place
+        self.grant_may.next =
+            self.next_valid.val() & !self.done_valid.val() & (!self.desc_held.q.val() | self.desc_ready.val());
+        self.grant_first.next = self.grant_may.val() & self.turns.q.val().get_bit(2);
+        if self.choose.val() {
+            self.count.d.next = 0.into();
+            self.time.d.next = self.now.val();
+            if self.ack_may.val() & !self.grant_first.val() {
+                self.tables.conn.next = self.ack_conn.val();
+                self.tables.path.next = self.ack_home.val();
+                self.conn.d.next = self.ack_conn.val();
+                self.path.d.next = self.ack_home.val();
+                self.step.d.next = Step::AckRead;
+                self.turns.d.next = self.turns.q.val() + 1;
+            } else if (self.open_may.val() | self.timer_may.val()) & !self.grant_first.val() {
+                // these start in Idle only, when the step before them has left its outputs
+                if self.step.q.val() == Step::Idle {
+                    self.turns.d.next = self.turns.q.val() + 1;
+                    if self.open_may.val() {
+                        self.open_valid.next = true;
+                        self.conn.d.next = self.open_index.q.val();
+                        self.path.d.next = 0.into();
+                        self.step.d.next = Step::OpenWait;
+                    } else {
+                        self.offer_ready.next = true;
+                        self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
+                        self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
+                        self.conn.d.next = self.offer_row.val().get_bits::<16>(3);
+                        self.path.d.next = self.offer_row.val().get_bits::<3>(0);
+                        self.step.d.next = Step::TimerRead;
+                    }
+                }
+            } else if self.grant_may.val() {
+                self.tables.conn.next = self.next_conn.val();
+                self.rb_addr.next = self.next_conn.val();
+                self.qperr_addr.next = self.next_qp.val();
+                self.conn.d.next = self.next_conn.val();
+                self.has_msg.d.next = self.next_has_msg.val();
+                self.more.d.next = self.next_more.val();
+                self.npkts.d.next = self.next_npkts.val();
+                self.length_low.d.next = self.next_length.val().get_bits::<13>(0);
+                self.packet.d.next.qp = self.next_qp.val();
+                self.packet.d.next.msn = self.next_msn.val();
+                self.packet.d.next.index = self.next_index.val();
+                self.step.d.next = Step::GrantRead;
+            }
+            if self.turns.q.val().get_bit(2) {
+                self.turns.d.next = self.turns.q.val();
             }
         }
 

@@ -224,6 +224,11 @@ pub struct Sequencer {
     here: Signal<Local, PathTx>,
     row: Signal<Local, PathAck>,
     is_ack: Signal<Local, Bit>,
+    /// The next step may be chosen in this clock.
+    choose: Signal<Local, Bit>,
+    ack_taken: Signal<Local, Bit>,
+    ack_conn: Signal<Local, Bits<16>>,
+    ack_home: Signal<Local, Bits<3>>,
     ack_may: Signal<Local, Bit>,
     timer_may: Signal<Local, Bit>,
     open_may: Signal<Local, Bit>,
@@ -276,7 +281,7 @@ impl Sequencer {
             nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
             open_pending, emptying, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack, new_conn_tx,
             new_conn_cfg, new_path_cfg, out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here,
-            row, is_ack, ack_may, timer_may, open_may, grant_may, grant_first, span, own_srtt, chosen, chosen_port,
+            row, is_ack, choose, ack_taken, ack_conn, ack_home, ack_may, timer_may, open_may, grant_may, grant_first, span, own_srtt, chosen, chosen_port,
             element, to_old, nak_offset, nak_span, table_row, pipe_after, emit_desc,
         })
     }
