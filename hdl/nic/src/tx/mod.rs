@@ -10,6 +10,8 @@ pub mod core;
 pub mod grant_pick;
 pub mod grant_step;
 pub mod longest_srtt;
+pub mod next_step;
+pub mod open_step;
 pub mod path_scheduler;
 pub mod rate_limiter;
 pub mod records;

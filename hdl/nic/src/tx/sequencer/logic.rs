@@ -15,7 +15,6 @@ impl Logic for Sequencer {
             clock,
             step,
             count,
-            turns,
             conn,
             path,
             time,
@@ -46,16 +45,12 @@ impl Logic for Sequencer {
             port_row,
             port_reg,
             wake_held,
-            wake_reg,
-            open_pending,
-            emptying,
-            open_index,
-            open_word0,
-            open_window,
-            open_hint
+            wake_reg
         );
-        clock!(self, clock, unpack, tables, ack_step, words, acked, slot, timer, others, commits);
+        clock!(self, clock, unpack, choice, tables, ack_step, words, acked, slot, timer, others, opening, commits);
         self.unpack.reset.next = self.reset.val();
+        self.choice.reset.next = self.reset.val();
+        self.opening.reset.next = self.reset.val();
         self.tables.reset.next = self.reset.val();
         self.words.reset.next = self.reset.val();
         self.acked.reset.next = self.reset.val();
@@ -88,6 +83,7 @@ impl Logic for Sequencer {
         self.table_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.path.q.val());
 
         self.choose.next = false;
+        self.emptied.next = false;
         self.tables.conn.next = self.conn.q.val();
         self.tables.path.next = self.path.q.val();
         self.tables.select.next = self.path.q.val();
@@ -117,6 +113,16 @@ impl Logic for Sequencer {
         self.timer.other_up.next = self.others.any_up.val();
         self.timer.lost_words.next = self.words.lost_words.val();
         self.others.except.next = self.path.q.val();
+        self.opening.cfg_valid.next = self.cfg_valid.val();
+        self.opening.cfg_table.next = self.cfg_table.val();
+        self.opening.cfg_index.next = self.cfg_index.val();
+        self.opening.cfg_word0.next = self.cfg_word0.val();
+        self.opening.cfg_word1.next = self.cfg_word1.val();
+        self.opening.cfg_word2.next = self.cfg_word2.val();
+        self.opening.opened.next = self.step.q.val() == Step::OpenFinish;
+        self.opening.now.next = self.time.q.val();
+        self.opening.path.next = self.path.q.val();
+        self.opening.path_cfg.next = self.tables.path_cfg.val();
         self.slot.now.next = self.time.q.val();
         self.slot.load.next = self.step.q.val() == Step::GrantRead;
         self.slot.start.next = (self.step.q.val() == Step::GrantPick) | (self.step.q.val() == Step::PaceStart);
@@ -219,7 +225,7 @@ impl Logic for Sequencer {
         self.set_active.next = true;
         self.set_deadline.next = self.timer.deadline.val();
         self.open_valid.next = false;
-        self.open_conn.next = self.open_index.q.val();
+        self.open_conn.next = self.opening.conn.val();
         self.rb_addr.next = self.conn.q.val();
         self.qperr_addr.next = self.packet.q.val().qp;
         self.emit_desc.next = false;
@@ -392,7 +398,6 @@ impl Logic for Sequencer {
                 self.step.d.next = Step::Idle;
             }
             Step::GrantRead => {
-                self.turns.d.next = 0.into();
                 self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();
                 self.qp_error.d.next = self.qperr_data.val();
                 self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
@@ -411,8 +416,8 @@ impl Logic for Sequencer {
                 } else if !self.has_msg.q.val() {
                     self.done_valid.next = true;
                     self.step.d.next = Step::Idle;
-                    if self.shut.q.val() & (self.conn.q.val() == self.open_index.q.val()) {
-                        self.emptying.d.next = false;
+                    if self.shut.q.val() & (self.conn.q.val() == self.opening.conn.val()) {
+                        self.emptied.next = true;
                     }
                 } else if self.qp_error.q.val() | self.shut.q.val() {
                     // S2: a message of a QP in Error is skipped whole, in a connection in error too; one of a closed
@@ -591,22 +596,8 @@ impl Logic for Sequencer {
                 self.words.step_start.next = true;
                 self.put_path.next = true;
                 self.put_path_ack.next = true;
-                self.new_tx.next = self.no_tx.val();
-                self.new_ack.next = self.no_ack.val();
-                if self.open_word0.q.val().get_bit(0)
-                    & self.tables.path_cfg.val().enable
-                    & !(self.path.q.val() >> self.open_word0.q.val().get_bits::<2>(4)).any()
-                {
-                    self.new_tx.next.state = 1.into();
-                }
-                self.new_tx.next.port = self.tables.path_cfg.val().port;
-                self.new_tx.next.next_ppsn = self.tables.path_cfg.val().start_ppsn;
-                self.new_tx.next.cum = self.tables.path_cfg.val().start_ppsn;
-                self.new_tx.next.window = self.open_window.q.val();
-                self.new_tx.next.t_base = self.time.q.val();
-                self.new_ack.next.mark = self.tables.path_cfg.val().start_ppsn;
-                self.new_ack.next.last_cut = self.time.q.val();
-                self.new_ack.next.reo_base = self.time.q.val();
+                self.new_tx.next = self.opening.new_path.val();
+                self.new_ack.next = self.opening.new_row.val();
                 self.set_valid.next = true;
                 self.set_active.next = false;
                 self.step.d.next = Step::OpenRun;
@@ -625,13 +616,8 @@ impl Logic for Sequencer {
                 self.put_conn_cfg.next = true;
                 self.put_conn_tx.next = true;
                 self.put_conn_ack.next = true;
-                self.new_conn_tx.next = self.no_conn_tx.val();
-                self.new_conn_tx.next.token_time = self.time.q.val();
-                self.new_conn_ack.next = self.no_conn_ack.val();
-                self.new_conn_ack.next.hint = self.open_hint.q.val();
-                self.open_pending.d.next = false;
-                // section 10: what still waits of a closed connection is dropped first
-                self.emptying.d.next = !self.open_word0.q.val().get_bit(0);
+                self.new_conn_tx.next = self.opening.new_conn_tx.val();
+                self.new_conn_ack.next = self.opening.new_conn_ack.val();
                 self.wake_held.d.next = true;
                 self.step.d.next = Step::Idle;
             }
@@ -647,59 +633,54 @@ impl Logic for Sequencer {
             self.ack_conn.next = self.unpack.behind_conn.val();
             self.ack_home.next = self.unpack.behind_home.val();
         }
+        self.choice.choose.next = self.choose.val();
+        self.choice.idle.next = self.step.q.val() == Step::Idle;
+        self.choice.ack_may.next = self.ack_may.val();
         // what is still retired belongs to the connection's earlier life
-        self.open_may.next = self.open_pending.q.val() & self.retire_idle.val() & !self.acked.busy.val();
-        self.timer_may.next =
+        self.choice.open_may.next = self.opening.pending.val() & self.retire_idle.val() & !self.acked.busy.val();
+        self.choice.timer_may.next =
             self.offer_valid.val() & !self.desc_held.q.val() & !self.cerr_held.q.val() & !self.port_held.q.val();
         // an alloc that is still held is taken two clocks later at the latest, long before the slot needs the place
-        self.grant_may.next =
+        self.choice.slot_may.next =
             self.next_valid.val() & !self.done_valid.val() & (!self.desc_held.q.val() | self.desc_ready.val());
-        self.grant_first.next = self.grant_may.val() & self.turns.q.val().get_bit(2);
         if self.choose.val() {
             self.count.d.next = 0.into();
             self.time.d.next = self.now.val();
-            if self.ack_may.val() & !self.grant_first.val() {
-                self.tables.conn.next = self.ack_conn.val();
-                self.tables.path.next = self.ack_home.val();
-                self.conn.d.next = self.ack_conn.val();
-                self.path.d.next = self.ack_home.val();
-                self.step.d.next = Step::AckRead;
-                self.turns.d.next = self.turns.q.val() + 1;
-            } else if (self.open_may.val() | self.timer_may.val()) & !self.grant_first.val() {
-                // these start in Idle only, when the step before them has left its outputs
-                if self.step.q.val() == Step::Idle {
-                    self.turns.d.next = self.turns.q.val() + 1;
-                    if self.open_may.val() {
-                        self.open_valid.next = true;
-                        self.conn.d.next = self.open_index.q.val();
-                        self.path.d.next = 0.into();
-                        self.step.d.next = Step::OpenWait;
-                    } else {
-                        self.offer_ready.next = true;
-                        self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
-                        self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
-                        self.conn.d.next = self.offer_row.val().get_bits::<16>(3);
-                        self.path.d.next = self.offer_row.val().get_bits::<3>(0);
-                        self.step.d.next = Step::TimerRead;
-                    }
-                }
-            } else if self.grant_may.val() {
-                self.tables.conn.next = self.next_conn.val();
-                self.rb_addr.next = self.next_conn.val();
-                self.qperr_addr.next = self.next_qp.val();
-                self.conn.d.next = self.next_conn.val();
-                self.has_msg.d.next = self.next_has_msg.val();
-                self.more.d.next = self.next_more.val();
-                self.npkts.d.next = self.next_npkts.val();
-                self.length_low.d.next = self.next_length.val().get_bits::<13>(0);
-                self.packet.d.next.qp = self.next_qp.val();
-                self.packet.d.next.msn = self.next_msn.val();
-                self.packet.d.next.index = self.next_index.val();
-                self.step.d.next = Step::GrantRead;
-            }
-            if self.turns.q.val().get_bit(2) {
-                self.turns.d.next = self.turns.q.val();
-            }
+        }
+        if self.choice.start_ack.val() {
+            self.tables.conn.next = self.ack_conn.val();
+            self.tables.path.next = self.ack_home.val();
+            self.conn.d.next = self.ack_conn.val();
+            self.path.d.next = self.ack_home.val();
+            self.step.d.next = Step::AckRead;
+        }
+        if self.choice.start_open.val() {
+            self.open_valid.next = true;
+            self.conn.d.next = self.opening.conn.val();
+            self.path.d.next = 0.into();
+            self.step.d.next = Step::OpenWait;
+        }
+        if self.choice.start_timer.val() {
+            self.offer_ready.next = true;
+            self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
+            self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
+            self.conn.d.next = self.offer_row.val().get_bits::<16>(3);
+            self.path.d.next = self.offer_row.val().get_bits::<3>(0);
+            self.step.d.next = Step::TimerRead;
+        }
+        if self.choice.start_slot.val() {
+            self.tables.conn.next = self.next_conn.val();
+            self.rb_addr.next = self.next_conn.val();
+            self.qperr_addr.next = self.next_qp.val();
+            self.conn.d.next = self.next_conn.val();
+            self.has_msg.d.next = self.next_has_msg.val();
+            self.more.d.next = self.next_more.val();
+            self.npkts.d.next = self.next_npkts.val();
+            self.length_low.d.next = self.next_length.val().get_bits::<13>(0);
+            self.packet.d.next.qp = self.next_qp.val();
+            self.packet.d.next.msn = self.next_msn.val();
+            self.packet.d.next.index = self.next_index.val();
+            self.step.d.next = Step::GrantRead;
         }
 
         comment!("write the rows");
@@ -728,28 +709,13 @@ impl Logic for Sequencer {
         self.tables.new_conn_tx.next = self.new_conn_tx.val();
         self.tables.put_conn_ack.next = self.put_conn_ack.val();
         self.tables.new_conn_ack.next = self.new_conn_ack.val();
-        self.new_conn_cfg.next = self.no_conn_cfg.val();
-        self.new_conn_cfg.next.open = self.open_word0.q.val().get_bit(0);
-        self.new_conn_cfg.next.paths_log2 = self.open_word0.q.val().get_bits::<2>(4);
-        self.new_conn_cfg.next.mtu_log2 = self.open_word0.q.val().get_bits::<4>(8);
-        self.new_conn_cfg.next.retry_cnt = self.open_word0.q.val().get_bits::<4>(12);
         self.tables.put_conn_cfg.next = self.put_conn_cfg.val();
-        self.tables.new_conn_cfg.next = self.new_conn_cfg.val();
-        self.new_path_cfg.next = self.no_path_cfg.val();
-        self.new_path_cfg.next.enable = self.cfg_word0.val().get_bit(0);
-        self.new_path_cfg.next.port = self.cfg_word0.val().get_bits::<16>(16);
-        self.new_path_cfg.next.start_ppsn = self.cfg_word1.val().get_bits::<24>(0);
-        self.tables.put_path_cfg.next = self.cfg_valid.val() & (self.cfg_table.val() == 2);
+        self.tables.new_conn_cfg.next = self.opening.new_conn_cfg.val();
+        self.tables.put_path_cfg.next = self.opening.put_path_cfg.val();
         self.tables.path_cfg_row.next = self.cfg_index.val();
-        self.tables.new_path_cfg.next = self.new_path_cfg.val();
-        if self.cfg_valid.val() & (self.cfg_table.val() == 1) {
-            self.open_pending.d.next = true;
-            self.open_index.d.next = self.cfg_index.val();
-            self.open_word0.d.next = self.cfg_word0.val();
-            self.open_window.d.next = self.cfg_word1.val().get_bits::<9>(0);
-            self.open_hint.d.next = self.cfg_word2.val().get_bits::<24>(0);
-        }
-        self.cfg_busy.next = self.open_pending.q.val() | self.emptying.q.val();
+        self.tables.new_path_cfg.next = self.opening.new_path_cfg.val();
+        self.opening.emptied.next = self.emptied.val();
+        self.cfg_busy.next = self.opening.busy.val();
 
         comment!("the packet descriptor");
         self.out.next.conn = self.conn.q.val();
@@ -807,15 +773,12 @@ impl Logic for Sequencer {
 
         if self.reset.val() {
             self.step.d.next = Step::Idle;
-            self.turns.d.next = 0.into();
             self.desc_held.d.next = false;
             self.alloc_held.d.next = false;
             self.nak_held.d.next = false;
             self.cerr_held.d.next = false;
             self.port_held.d.next = false;
             self.wake_held.d.next = false;
-            self.open_pending.d.next = false;
-            self.emptying.d.next = false;
         }
     }
 }

@@ -1,8 +1,8 @@
 //! sequencer: one step at a time on the sender's state: acknowledgment (section 6), transmit slot (7), timer (8), opening of a connection.
 //!
 //! In: acknowledgments, the segmenter's offers, timers' offers, cfg. Out: packet descriptors, newly acknowledged words, naks, connection errors, port
-//! changes, wakes, commit records. Guarantees: a step sees all earlier ones; an acknowledgment takes 8 clocks, a new packet 6; acknowledgments go
-//! first, but a slot gets a turn after 4 other steps; a step starts only when its outputs are free.
+//! changes, wakes, commit records. Guarantees: a step sees all earlier ones; an acknowledgment takes 7 clocks, a new packet 6 (5 behind another
+//! step); acknowledgments go first, but a slot gets a turn after 4 other steps; a step starts only when its outputs are free.
 use crate::config::BuildConfig;
 use crate::tx::ack_step::AckStep;
 use crate::tx::ack_unpack::AckUnpack;
@@ -11,8 +11,10 @@ use crate::tx::commit_records::CommitRecords;
 use crate::tx::filled::filled;
 use crate::tx::grant_step::GrantStep;
 use crate::tx::longest_srtt::LongestSrtt;
+use crate::tx::next_step::NextStep;
+use crate::tx::open_step::OpenStep;
 use crate::tx::records::{CommitAck, CommitGrant, CommitTimer, Desc};
-use crate::tx::rows::{AckFields, ConnAck, ConnCfg, ConnTx, PacketEntry, PathAck, PathCfg, PathTx};
+use crate::tx::rows::{AckFields, ConnAck, ConnTx, PacketEntry, PathAck, PathTx};
 use crate::tx::sack_scoreboard::SackScoreboard;
 use crate::tx::sender_tables::SenderTables;
 use crate::tx::timer_step::TimerStep;
@@ -155,6 +157,7 @@ pub struct Sequencer {
     pub commit_timer: Signal<Out, CommitTimer>,
     pub init_done: Signal<Out, Bit>,
     unpack: AckUnpack,
+    choice: NextStep,
     tables: SenderTables,
     ack_step: AckStep,
     words: SackScoreboard,
@@ -163,9 +166,9 @@ pub struct Sequencer {
     timer: TimerStep,
     commits: CommitRecords,
     others: LongestSrtt,
+    opening: OpenStep,
     step: DFF<Step>,
     count: DFF<Bits<3>>,
-    turns: DFF<Bits<3>>,
     conn: DFF<Bits<16>>,
     path: DFF<Bits<3>>,
     time: DFF<Bits<32>>,
@@ -201,20 +204,11 @@ pub struct Sequencer {
     port_reg: DFF<Bits<16>>,
     wake_held: DFF<Bit>,
     wake_reg: DFF<Bits<16>>,
-    open_pending: DFF<Bit>,
-    /// The connection closed last may have messages left.
-    emptying: DFF<Bit>,
-    open_index: DFF<Bits<16>>,
-    open_word0: DFF<Bits<32>>,
-    open_window: DFF<Bits<9>>,
-    open_hint: DFF<Bits<24>>,
     // what the step makes of the rows
     new_tx: Signal<Local, PathTx>,
     new_ack: Signal<Local, PathAck>,
     new_conn_ack: Signal<Local, ConnAck>,
     new_conn_tx: Signal<Local, ConnTx>,
-    new_conn_cfg: Signal<Local, ConnCfg>,
-    new_path_cfg: Signal<Local, PathCfg>,
     out: Signal<Local, Desc>,
     put_path: Signal<Local, Bit>,
     put_path_ack: Signal<Local, Bit>,
@@ -226,14 +220,12 @@ pub struct Sequencer {
     is_ack: Signal<Local, Bit>,
     /// The next step may be chosen in this clock.
     choose: Signal<Local, Bit>,
+    /// Nothing waits of the connection that was closed.
+    emptied: Signal<Local, Bit>,
     ack_taken: Signal<Local, Bit>,
     ack_conn: Signal<Local, Bits<16>>,
     ack_home: Signal<Local, Bits<3>>,
     ack_may: Signal<Local, Bit>,
-    timer_may: Signal<Local, Bit>,
-    open_may: Signal<Local, Bit>,
-    grant_may: Signal<Local, Bit>,
-    grant_first: Signal<Local, Bit>,
     span: Signal<Local, Bits<9>>,
     own_srtt: Signal<Local, Bits<16>>,
     chosen: Signal<Local, Bits<3>>,
@@ -245,13 +237,7 @@ pub struct Sequencer {
     table_row: Signal<Local, Bits<24>>,
     pipe_after: Signal<Local, Bits<9>>,
     emit_desc: Signal<Local, Bit>,
-    no_tx: Constant<PathTx>,
-    no_ack: Constant<PathAck>,
     no_desc: Constant<Desc>,
-    no_conn_tx: Constant<ConnTx>,
-    no_conn_ack: Constant<ConnAck>,
-    no_conn_cfg: Constant<ConnCfg>,
-    no_path_cfg: Constant<PathCfg>,
 }
 
 impl Sequencer {
@@ -259,30 +245,24 @@ impl Sequencer {
         filled!(Sequencer {
             tables: SenderTables::new(config),
             words: SackScoreboard::new(config),
-            no_tx: Constant::new(PathTx::default()),
-            no_ack: Constant::new(PathAck::default()),
-            no_desc: Constant::new(Desc::default()),
-            no_conn_tx: Constant::new(ConnTx::default()),
-            no_conn_ack: Constant::new(ConnAck::default()),
-            no_conn_cfg: Constant::new(ConnCfg::default()),
-            no_path_cfg: Constant::new(PathCfg::default());
+            no_desc: Constant::new(Desc::default());
             clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2,
             cfg_busy, ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_qp, next_msn,
             next_npkts, next_length, next_index, next_more, done_valid, done_advance, done_skip, done_requeue,
             wake_valid, wake_conn, offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline,
             queue_valid, queue_ready, queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp,
             queue_room, open_valid, open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready,
-            acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready,
-            desc, nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, portset_valid,
-            portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant, commit_ack_valid, commit_ack,
-            commit_timer_valid, commit_timer, init_done, unpack, acked, ack_step, slot, commits, timer, others, step,
-            count, turns, conn, path, time, has_msg, more, npkts, length_low, packet, inflight, qp_error, closed, shut,
-            via, desc_held, desc_reg, alloc_held, alloc_row, alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg,
-            nak_code_reg, nak_msn_reg, cerr_held, cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg,
-            open_pending, emptying, open_index, open_word0, open_window, open_hint, new_tx, new_ack, new_conn_ack, new_conn_tx,
-            new_conn_cfg, new_path_cfg, out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here,
-            row, is_ack, choose, ack_taken, ack_conn, ack_home, ack_may, timer_may, open_may, grant_may, grant_first, span, own_srtt, chosen, chosen_port,
-            element, to_old, nak_offset, nak_span, table_row, pipe_after, emit_desc,
+            acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready, desc,
+            nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn,
+            portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant,
+            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, unpack, choice, acked,
+            ack_step, slot, commits, timer, others, opening, step, count, conn, path, time, has_msg, more, npkts,
+            length_low, packet, inflight, qp_error, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
+            alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held,
+            cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
+            out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, row, is_ack, choose, emptied,
+            ack_taken, ack_conn, ack_home, ack_may, span, own_srtt, chosen, chosen_port, element, to_old, nak_offset,
+            nak_span, table_row, pipe_after, emit_desc,
         })
     }
 }
