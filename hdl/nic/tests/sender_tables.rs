@@ -1,4 +1,5 @@
-//! sender_tables against arrays: what was written in earlier clocks is read, all is zero after reset; simulation = Verilog.
+//! sender_tables against arrays: what was written in the same and in earlier clocks is read (of the two cfg tables: in earlier
+//! clocks), all is zero after reset; simulation = Verilog.
 mod block_support;
 mod rx_support;
 
@@ -76,7 +77,7 @@ fn quiet(b: &mut Bench) {
 }
 
 #[test]
-fn rows_are_those_written_in_earlier_clocks() {
+fn rows_are_those_written_last() {
     let mut rng = Rng(seed(4));
     let mut b = bench();
     let mut t = Tables::cleared();
@@ -97,12 +98,12 @@ fn rows_are_those_written_in_earlier_clocks() {
             b.set("path", path);
             b.cycle();
         }
-        // the row read is that of the clock before; a write of the same clock is not yet seen
         let select = rng.below(8);
         (conn, path) = (rng.below(CONNS), rng.below(8));
         b.set("conn", conn);
         b.set("path", path);
-        let want = t.read(conn as usize, path as usize, select as usize);
+        // a write of the same clock is not yet seen in the tables that only software writes
+        let before = t.read(conn as usize, path as usize, select as usize);
         // mostly where it is read, and again and again
         let write_conn = if rng.chance(60) { conn } else { rng.below(CONNS) };
         let write_path = if rng.chance(60) { path } else { rng.below(8) };
@@ -119,6 +120,10 @@ fn rows_are_those_written_in_earlier_clocks() {
         b.set("path_cfg_row", cfg_row);
         let cfg = Packed::random::<PathCfg>(&mut Rng(clock + 6));
         put(&mut b, &mut rng, "path_cfg", percent, &cfg, &mut t.path_cfg[cfg_row as usize]);
+        let mut want = t.read(conn as usize, path as usize, select as usize);
+        for (new, old) in want.iter_mut().zip(before).filter(|(new, _)| new.0.ends_with("_cfg")) {
+            *new = old;
+        }
         b.cycle();
         b.set("select", select);
         b.eval();
