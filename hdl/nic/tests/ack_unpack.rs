@@ -77,12 +77,22 @@ fn vectors_come_out_in_order_at_their_positions() {
         if offered {
             check(&mut b, inside.front().unwrap_or_else(|| panic!("clock {clock}: something from nothing")), clock);
         }
+        // the one behind it is named early
+        let behind = b.get("behind_valid") == 1;
+        if behind {
+            let fields = &inside[usize::from(offered)].fields;
+            assert_eq!((b.get("behind_conn"), b.get("behind_home")), (fields.get("conn"), fields.get("home")), "clock {clock}");
+        }
         let take = offered && rng.chance(out_chance);
         b.set("take", take.into());
         b.eval();
         let accepted = valid && b.get("ack_ready") == 1;
         blocked += u64::from(valid && !accepted);
         b.cycle();
+        if take && behind && !resets {
+            b.eval();
+            assert_eq!(b.get("out_valid"), 1, "clock {clock}: the one behind does not follow at once");
+        }
         if accepted {
             inside.push_back(std::mem::replace(&mut waiting, frame(&mut rng)));
             valid = false;

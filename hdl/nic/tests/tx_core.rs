@@ -20,7 +20,8 @@ fn run(build_name: &'static str, weather: Weather, drain: bool) -> Tally {
 fn calm_fabric() {
     let t = run("sim", Weather::calm(1, 60_000), true);
     assert!(t.new_packets > 1000 && t.resends == 0, "{t:?}");
-    assert!(t.ack_clocks <= 8, "an acknowledgment took {} clocks", t.ack_clocks);
+    assert!(t.ack_clocks <= 7, "an acknowledgment took {} clocks", t.ack_clocks);
+    assert!(t.grant_clocks <= 6, "a new packet took {} clocks", t.grant_clocks);
 }
 
 /// Meta's promise: exactly the missing packet is resent the moment the gap appears. One connection, so that nobody else is in the way.
