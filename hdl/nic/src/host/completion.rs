@@ -583,7 +583,9 @@ impl<const W: usize> Logic for Completion<W> {
                         self.state.write_enable.next = true;
                         self.stream.d.next = self.next_at.val();
                         if self.msn.q.val() == self.now_at.val().head {
-                            self.step.d.next = Step::HeadRead;
+                            comment!("it is the oldest message, so its row is at hand");
+                            self.message.d.next = self.new_row.val();
+                            self.step.d.next = Step::Emit;
                         }
                     }
                 }
