@@ -58,7 +58,7 @@ fn opening_sets() {
         b.set("path", path);
         b.set("now", now);
         b.eval();
-        assert_eq!((b.get("pending"), b.get("conn")), (1, conn), "round {round}");
+        assert_eq!((b.get("pending"), b.get("busy"), b.get("conn")), (1, 1, conn), "round {round}");
         let state = u64::from(valid == 1 && enable == 1 && path < 1 << log2);
         up += state;
         let path_tx =
@@ -77,8 +77,15 @@ fn opening_sets() {
         b.set("opened", 1);
         b.cycle();
         b.set("opened", 0);
+        b.dut.cycles(rng.below(3));
         b.eval();
-        assert_eq!(b.get("pending"), 0, "round {round}");
+        // section 10: after a closing until what waits of the connection is dropped
+        assert_eq!((b.get("pending"), b.get("busy")), (0, 1 - valid), "round {round}");
+        b.set("emptied", 1);
+        b.cycle();
+        b.set("emptied", 0);
+        b.eval();
+        assert_eq!(b.get("busy"), 0, "round {round}");
     }
     assert!(up > 200 && up < 1800, "{up}");
 }
@@ -86,7 +93,7 @@ fn opening_sets() {
 #[test]
 fn simulation_equals_verilog() {
     let report = difftest!(OpenStep::new(), clock: clock, inputs: {
-        reset, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2, opened, now, path
+        reset, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2, opened, emptied, now, path
     })
     .input_as("path_cfg", |b| &mut b.path_cfg, rows::path_cfg)
     .top("open_step")

@@ -1,6 +1,7 @@
 //! open_step: what software wrote of a connection (tables 1 and 2), and the rows that the connection starts with (section 5, "Opening sets").
 //!
-//! In: cfg; while the sequencer opens the connection a path and its PATH row; `opened` at the end. Out: `pending` until then, `busy` until nothing waits of a connection that was closed, the new rows.
+//! In: cfg; while the sequencer opens the connection a path and its PATH row; `opened` at the end. Out: the new rows; `pending` until then, `busy`
+//! until then and, if the connection was closed, until nothing of it waits (`emptied`).
 //! Guarantees: a PATH row is stored in the clock in which it is written, a CONN row is kept until its connection is open.
 use super::filled::filled;
 use super::rows::{ConnAck, ConnCfg, ConnTx, PathAck, PathCfg, PathTx};
