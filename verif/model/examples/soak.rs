@@ -29,7 +29,10 @@ fn main() -> Result<(), String> {
     let (messages, seed) = (argument("--messages", 1_000_000)?, argument("--seed", 1)?);
     println!("{messages} messages, seed {seed}");
     let load = workload::Load { messages, qps: 8, longest: 40_000, longest_send: 16_000, ..workload::Load::default() };
-    let setup = duo::Duo2 { retry: 15, seed, ..duo::Duo2::default() };
+    // Fewer places for READs and atomics than the peer may ask for, so that some are refused as busy.
+    let usual = duo::DuoSetup::default();
+    let qp = mrnic_model::QpConfig { max_rd_atomic: 8, max_dest_rd_atomic: 4, ..usual.qp };
+    let setup = duo::DuoSetup { retry: 15, seed, qp, ..usual };
     let mut workload = workload::Workload::<OpenMr0>::new(&load, &setup);
     let start = Instant::now();
     let mut next = 0;

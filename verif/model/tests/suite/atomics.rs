@@ -2,7 +2,7 @@
 
 use mrnic_model::*;
 
-use crate::duo::{rough, wqe, Duo, Duo2, BARE_KEY, LONG};
+use crate::duo::{rough, wqe, Duo, DuoSetup, BARE_KEY, LONG};
 use crate::pair::seed;
 
 fn fetch_add(wr_id: u64, local: u64, remote: u64, add: u64) -> Wqe {
@@ -16,7 +16,7 @@ fn compare_swap(wr_id: u64, local: u64, remote: u64, compare: u64, swap: u64) ->
 /// D3, D6: values before and after, also split over several SGEs.
 #[test]
 fn d6_values() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2::default());
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup::default());
     let (word, old) = (duo.alloc8(1, 1), duo.alloc(0, 64));
     duo.set_word(1, word, 40);
     duo.post(0, 0, &fetch_add(1, old, word, 2));
@@ -38,7 +38,7 @@ fn d6_values() {
 #[test]
 fn d5_exactly_once() {
     fn run<P: Profile>(loss: f64, seed: u64) {
-        let mut duo = Duo::<P>::new(&Duo2 { qps: 4, fabric: rough(loss), seed, retry: 15, ..Duo2::default() });
+        let mut duo = Duo::<P>::new(&DuoSetup { qps: 4, fabric: rough(loss), seed, retry: 15, ..DuoSetup::default() });
         let word = duo.alloc8(1, 1);
         duo.set_word(1, word, 0);
         let mut places = vec![];
@@ -71,7 +71,7 @@ fn d5_exactly_once() {
 /// D3: the atomics of a stream are executed in its order: a chain of compare-and-swaps, each of which needs the one before.
 #[test]
 fn d3_order_of_a_stream() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.2), retry: 15, seed: seed(30), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.2), retry: 15, seed: seed(30), ..DuoSetup::default() });
     let word = duo.alloc8(1, 1);
     duo.set_word(1, word, 0);
     let old = duo.alloc(0, 8 * 50);
@@ -88,7 +88,7 @@ fn d3_order_of_a_stream() {
 #[test]
 fn d2_refusals() {
     let run = |qp: QpConfig, change: &dyn Fn(&mut Wqe)| {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp, ..Duo2::default() });
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qp, ..DuoSetup::default() });
         let word = duo.alloc8(1, 2);
         let mut w = fetch_add(1, 0, word, 1);
         change(&mut w);
@@ -98,7 +98,7 @@ fn d2_refusals() {
         assert_eq!(duo.mem[1].atomics, u64::from(duo.cqes[0][0].status == Status::Success));
         (duo.cqes[0][0].status as u8, duo.cqes[0][0].nak_code)
     };
-    let usual = Duo2::default().qp;
+    let usual = DuoSetup::default().qp;
     assert_eq!(run(usual, &|_| {}), (0, 0));
     assert_eq!(run(usual, &|w| w.raddr += 4), (9, 5));
     assert_eq!(run(usual, &|w| w.rkey = BARE_KEY), (10, 2));

@@ -60,7 +60,7 @@ impl HostMemory for Flat {
 }
 
 #[derive(Clone)]
-pub struct Duo2 {
+pub struct DuoSetup {
     pub paths: u8,
     pub mtu_log2: u8,
     pub window: u16,
@@ -75,9 +75,9 @@ pub struct Duo2 {
     pub seed: u64,
 }
 
-impl Default for Duo2 {
+impl Default for DuoSetup {
     fn default() -> Self {
-        Duo2 {
+        DuoSetup {
             paths: 8,
             mtu_log2: 12,
             window: 16,
@@ -116,14 +116,14 @@ pub struct Duo<P: Profile = OpenMr0> {
     pub asyncs: [Vec<AsyncEvent>; 2],
     pub events: [Vec<Event>; 2],
     pub rng: SmallRng,
-    pub setup: Duo2,
+    pub setup: DuoSetup,
     link_free: [u64; 2],
     top: [u64; 2],
     buf: Vec<u8>,
 }
 
 impl<P: Profile> Duo<P> {
-    pub fn new(setup: &Duo2) -> Self {
+    pub fn new(setup: &DuoSetup) -> Self {
         let nic = [0u8, 1].map(|side| {
             let mut nic = Nic::<P>::new(setup.nic).unwrap();
             let mut conn = ConnConfig::new(0, setup.paths, address(side + 1, 2 - side));

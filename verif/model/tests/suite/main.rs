@@ -21,5 +21,6 @@ mod sender_reference;
 mod sends;
 mod slots;
 mod srq;
+mod steps;
 mod transfer;
 mod workload;

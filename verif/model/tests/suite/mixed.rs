@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 use rand::Rng;
 
-use crate::duo::{rough, sge, wqe, Duo, Duo2, LONG};
+use crate::duo::{rough, sge, wqe, Duo, DuoSetup, LONG};
 use crate::pair::seed;
 use crate::workload::{Load, Workload};
 
-fn soak<P: Profile>(load: &Load, setup: &Duo2) {
+fn soak<P: Profile>(load: &Load, setup: &DuoSetup) {
     let mut workload = Workload::<P>::new(load, setup);
     workload.run(|_| {});
     assert!(workload.done_of.iter().all(|n| *n > 0), "every opcode: {:?}", workload.done_of);
@@ -19,19 +19,22 @@ fn soak<P: Profile>(load: &Load, setup: &Duo2) {
 /// The short version of the example `soak`.
 #[test]
 fn soak_short() {
-    soak::<OpenMr0>(&Load { messages: 6000, ..Load::default() }, &Duo2 { retry: 15, seed: seed(1000), ..Duo2::default() });
+    soak::<OpenMr0>(
+        &Load { messages: 6000, ..Load::default() },
+        &DuoSetup { retry: 15, seed: seed(1000), ..DuoSetup::default() },
+    );
 }
 
 #[test]
 fn soak_short_with_shared_receives() {
     let load = Load { messages: 3000, srq: true, ..Load::default() };
-    soak::<OpenMr0>(&load, &Duo2 { retry: 15, seed: seed(1001), ..Duo2::default() });
+    soak::<OpenMr0>(&load, &DuoSetup { retry: 15, seed: seed(1001), ..DuoSetup::default() });
 }
 
 #[test]
 fn soak_short_in_the_second_profile() {
     let load = Load { messages: 3000, ..Load::default() };
-    soak::<MrcLike>(&load, &Duo2 { retry: 15, seed: seed(1002), mtu_log2: 10, ..Duo2::default() });
+    soak::<MrcLike>(&load, &DuoSetup { retry: 15, seed: seed(1002), mtu_log2: 10, ..DuoSetup::default() });
 }
 
 /// Random sizes of everything; the seed of a failure is printed.
@@ -50,7 +53,7 @@ fn soak_of_random_configurations() {
         .run(
             &(sizes, limits),
             |((paths_log2, mtu_log2, window, qps, seed, depth), (rd, dest_rd, responses, srq, timer, start))| {
-                let usual = Duo2::default();
+                let usual = DuoSetup::default();
                 let qp = QpConfig {
                     max_rd_atomic: rd,
                     max_dest_rd_atomic: dest_rd,
@@ -61,7 +64,8 @@ fn soak_of_random_configurations() {
                 };
                 let nic = NicConfig { responses, msgs_per_stream: 4 << (seed % 5), ..usual.nic };
                 let start_ppsn = (start ^ 0xFF_FFF0) & 0xFF_FFFF;
-                let setup = Duo2 { paths: 1 << paths_log2, mtu_log2, window, retry: 15, qp, nic, start_ppsn, seed, ..usual };
+                let setup =
+                    DuoSetup { paths: 1 << paths_log2, mtu_log2, window, retry: 15, qp, nic, start_ppsn, seed, ..usual };
                 let load = Load { messages: 250, qps, depth, srq, longest: 30_000, longest_send: 12_000, ..Load::default() };
                 Workload::<OpenMr0>::new(&load, &setup).run(|_| {});
                 Ok(())
@@ -70,12 +74,47 @@ fn soak_of_random_configurations() {
         .unwrap();
 }
 
+/// The n-th packet of each kind and side is lost, for every n, in a short exchange of all opcodes.
+#[test]
+fn every_single_packet_may_be_lost() {
+    for kind in [TransmitKind::New, TransmitKind::Ack, TransmitKind::Resend, TransmitKind::Nop, TransmitKind::Probe] {
+        for side in 0..2 {
+            for n in 0..16 {
+                let mut duo = Duo::<OpenMr0>::new(&DuoSetup { paths: 2, ..DuoSetup::default() });
+                let other = move |before| kind != TransmitKind::New && before == 3;
+                duo.fabric.drop_rule = Some(Box::new(move |from, k, before| {
+                    // Without a loss there are no resends and probes.
+                    (from == side && k == kind && before == n) || (k == TransmitKind::New && other(before))
+                }));
+                let word = duo.alloc8(1, 1);
+                duo.set_word(1, word, 0);
+                let (buffer, target, local) = (duo.alloc(1, 9000), duo.alloc(1, 9000), duo.alloc(0, 9000));
+                duo.post(0, 0, &wqe(WQE_SEND, 0, local, 0, 9000));
+                duo.post(0, 0, &Wqe { swap_add: 3, ..wqe(WQE_FETCH_ADD, 1, 20_000, word, 8) });
+                duo.post(0, 0, &Wqe { imm: 4, ..wqe(WQE_WRITE_IMM, 2, local, target, 9000) });
+                duo.post(0, 0, &wqe(WQE_READ, 3, 30_000, target, 9000));
+                duo.run_for(n % 4 * 30);
+                duo.post_recv(1, 0, 10, &[sge(buffer, 9000)]);
+                duo.post_recv(1, 0, 11, &[]);
+                duo.run(LONG);
+                assert_eq!(duo.statuses(0, false), [(0, 0), (1, 0), (2, 0), (3, 0)], "{kind:?} {side} {n}");
+                assert_eq!(duo.statuses(1, true), [(10, 0), (11, 0)]);
+                assert_eq!((duo.word(1, word), duo.mem[1].atomics), (3, 1));
+                assert!(duo.bytes(0, local, 9000) == duo.bytes(1, buffer, 9000));
+                assert!(duo.bytes(0, local, 9000) == duo.bytes(1, target, 9000));
+                assert!(duo.bytes(0, 30_000, 9000) == duo.bytes(1, target, 9000));
+                duo.assert_quiet();
+            }
+        }
+    }
+}
+
 /// Queue pairs fail or go away on either side in the middle of everything: each work request and each receive completes once
 /// (or, after RESET, not at all), the other queue pairs go on, and nothing hangs.
 #[test]
 fn queue_pairs_go_away() {
     for n in 0..40 {
-        let setup = Duo2 { qps: 4, fabric: rough(0.08), seed: seed(1100) + n, retry: 15, ..Duo2::default() };
+        let setup = DuoSetup { qps: 4, fabric: rough(0.08), seed: seed(1100) + n, retry: 15, ..DuoSetup::default() };
         let mut duo = Duo::<OpenMr0>::new(&setup);
         for i in 0..80u64 {
             let side = (i / 4 % 2) as usize;

@@ -2,7 +2,7 @@
 
 use mrnic_model::*;
 
-use crate::duo::{rough, sge, wqe, Duo, Duo2, LONG};
+use crate::duo::{rough, sge, wqe, Duo, DuoSetup, LONG};
 use crate::pair::seed;
 
 fn transition(duo: &mut Duo, qpn: u32, to: QpState) -> Result<(), ConfigError> {
@@ -14,7 +14,7 @@ fn transition(duo: &mut Duo, qpn: u32, to: QpState) -> Result<(), ConfigError> {
 /// The usual way up, and what each state permits.
 #[test]
 fn reset_to_rts() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { qps: 0, ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qps: 0, ..DuoSetup::default() });
     let config = QpConfig { state: QpState::Reset, conn: 1, ..QpConfig::new(1, 5) };
     duo.nic[0].open_qp(5, &config).unwrap();
     let recv = RecvWr { wr_id: 1, sges: &[] };
@@ -49,7 +49,7 @@ fn reset_to_rts() {
 /// SQD: nothing new is taken, what was taken completes, then the event comes, once; RTS goes on.
 #[test]
 fn sqd_drains() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.1), seed: seed(500), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.1), seed: seed(500), ..DuoSetup::default() });
     for i in 0..6 {
         let opcode = if i % 2 == 0 { WQE_WRITE } else { WQE_READ };
         duo.post(0, 0, &Wqe { signaled: i != 5, ..wqe(opcode, i, 100_000 * i, 100_000 * i, 50_000) });
@@ -73,7 +73,7 @@ fn sqd_drains() {
 #[test]
 fn error_flushes() {
     for n in 0..6 {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.1), seed: seed(510) + n, ..Duo2::default() });
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.1), seed: seed(510) + n, ..DuoSetup::default() });
         for i in 0..40 {
             let opcode = [WQE_WRITE, WQE_SEND, WQE_READ, WQE_WRITE_IMM, WQE_FETCH_ADD][i as usize % 5];
             let at = 8 * 1000 * i + 7;
@@ -99,7 +99,7 @@ fn error_flushes() {
 /// RESET: no completions; the packets drain as NOPs; the number is used again, a hundred times, and each time all is new.
 #[test]
 fn reset_and_reuse() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.05), seed: seed(520), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.05), seed: seed(520), ..DuoSetup::default() });
     for round in 0..100u64 {
         for i in 0..4 {
             duo.post_recv(1, 0, i, &[sge(1_000_000, 20_000)]);
@@ -132,7 +132,7 @@ fn reset_and_reuse() {
 /// A request to a QP in RESET, or to none, is refused with code 4.
 #[test]
 fn reset_refuses() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2::default());
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup::default());
     duo.nic[1].modify_qp(0, QpState::Reset).unwrap();
     duo.nic[1].close_qp(1);
     for qpn in 0..2 {

@@ -6,17 +6,17 @@ use std::rc::Rc;
 use mrnic_model::*;
 use mrnic_wire::{parse_packet, Ack, AckFlags, Body, Mak, Msg, Packet, PathHeader, Ppsn};
 
-use crate::duo::{rough, sge, wqe, Duo, Duo2, BASE, KEY, LONG};
+use crate::duo::{rough, sge, wqe, Duo, DuoSetup, BASE, KEY, LONG};
 use crate::pair::seed;
 use crate::rules_rx::frame;
 
 fn qp(rnr_retry: u8, min_rnr_timer: u8) -> QpConfig {
-    QpConfig { rnr_retry, min_rnr_timer, ..Duo2::default().qp }
+    QpConfig { rnr_retry, min_rnr_timer, ..DuoSetup::default().qp }
 }
 
 /// Q2, N1, N2: a slow receiver; every message arrives once and in order, and other QPs are not held up.
 fn slow_receiver<P: Profile>(loss: f64, seed: u64) {
-    let mut duo = Duo::<P>::new(&Duo2 { qp: qp(7, 1), fabric: rough(loss), seed, ..Duo2::default() });
+    let mut duo = Duo::<P>::new(&DuoSetup { qp: qp(7, 1), fabric: rough(loss), seed, ..DuoSetup::default() });
     let len = 30_000;
     let mut sent = vec![];
     for i in 0..30u64 {
@@ -61,7 +61,7 @@ fn n2_slow_receiver() {
 fn n3_retries_exhausted() {
     for retries in [0u8, 1, 6] {
         let mut duo =
-            Duo::<OpenMr0>::new(&Duo2 { qp: qp(retries, 5), fabric: rough(0.05), seed: seed(320), ..Duo2::default() });
+            Duo::<OpenMr0>::new(&DuoSetup { qp: qp(retries, 5), fabric: rough(0.05), seed: seed(320), ..DuoSetup::default() });
         let to = duo.alloc(1, 10_000);
         duo.post_recv(1, 0, 50, &[sge(to, 10_000)]);
         duo.post(0, 0, &wqe(WQE_SEND, 0, 0, 0, 10_000));
@@ -83,7 +83,7 @@ fn n3_retries_exhausted() {
 /// N3: refusals of several messages in one round use one retry, and a completed message restores the count.
 #[test]
 fn n3_one_round_uses_one_retry() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: qp(1, 10), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qp: qp(1, 10), ..DuoSetup::default() });
     for round in 0..5u64 {
         for i in 0..4 {
             duo.post(0, 0, &wqe(WQE_SEND, 4 * round + i, 0, 0, 9_000));
@@ -106,7 +106,7 @@ fn n3_one_round_uses_one_retry() {
 fn n2_time_of_the_code() {
     assert_eq!([0u8, 1, 2, 13, 31].map(rnr_ticks), [5_120_000, 78, 156, 7_500, 3_840_000]);
     for code in [1u8, 14, 18] {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: qp(7, code), ..Duo2::default() });
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qp: qp(7, code), ..DuoSetup::default() });
         duo.post(0, 0, &wqe(WQE_SEND, 1, 0, 0, 100));
         duo.run_until(LONG, "withdrawn", |d| d.nic[0].counters().messages_withdrawn == 1);
         let from = duo.tick();
@@ -122,7 +122,7 @@ fn n2_time_of_the_code() {
 /// Q2: a QP in INIT answers every request with RNR; when it is ready all of them succeed, each atomic once.
 #[test]
 fn q2_not_yet_ready() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: qp(7, 3), fabric: rough(0.05), seed: seed(330), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qp: qp(7, 3), fabric: rough(0.05), seed: seed(330), ..DuoSetup::default() });
     let config = QpConfig { peer_qpn: 0, ..duo.setup.qp };
     duo.nic[1].open_qp(0, &QpConfig { state: QpState::Init, ..config }).unwrap();
     let buffer = duo.alloc(1, 5000);
@@ -225,7 +225,7 @@ fn n4_late_refusal() {
 /// N4: some packets of the first attempt were placed, then the message begins again with other packets first.
 #[test]
 fn n4_partly_placed_message_begins_again() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: qp(7, 8), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qp: qp(7, 8), ..DuoSetup::default() });
     let len = 40 * 4096;
     let to = duo.alloc(1, len);
     duo.post(0, 0, &wqe(WQE_SEND, 1, 0, 0, len));
@@ -244,7 +244,8 @@ fn n4_partly_placed_message_begins_again() {
 #[test]
 fn n1_error_while_withdrawn() {
     for n in 0..5 {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: qp(7, 12), fabric: rough(0.1), seed: seed(340) + n, ..Duo2::default() });
+        let mut duo =
+            Duo::<OpenMr0>::new(&DuoSetup { qp: qp(7, 12), fabric: rough(0.1), seed: seed(340) + n, ..DuoSetup::default() });
         for i in 0..8 {
             duo.post(0, 0, &wqe(WQE_SEND, i, 0, 0, 20_000));
         }
@@ -263,7 +264,8 @@ fn n1_error_while_withdrawn() {
 #[test]
 fn n1_receiver_goes_away_while_withdrawn() {
     for destroy in [false, true] {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: qp(7, 8), fabric: rough(0.1), seed: seed(350), ..Duo2::default() });
+        let mut duo =
+            Duo::<OpenMr0>::new(&DuoSetup { qp: qp(7, 8), fabric: rough(0.1), seed: seed(350), ..DuoSetup::default() });
         for i in 0..8 {
             duo.post(0, 0, &wqe(WQE_SEND, i, 0, 0, 20_000));
         }
@@ -284,7 +286,7 @@ fn n1_receiver_goes_away_while_withdrawn() {
 #[test]
 fn n1_any_acknowledgment_may_be_lost() {
     for n in 0..20 {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: qp(3, 2), paths: 2, ..Duo2::default() });
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qp: qp(3, 2), paths: 2, ..DuoSetup::default() });
         let hits = Rc::new(Cell::new(0));
         let seen = hits.clone();
         duo.fabric.drop_rule = Some(Box::new(move |from, kind, before| {

@@ -2,12 +2,12 @@
 
 use mrnic_model::*;
 
-use crate::duo::{rough, sge, wqe, Duo, Duo2, BARE_KEY, BASE, LONG};
+use crate::duo::{rough, sge, wqe, Duo, DuoSetup, BARE_KEY, BASE, LONG};
 
 const SIZES: [u32; 9] = [0, 1, 4095, 4096, 4097, 8192, 8 << 10, 65_536, 1 << 20];
 
 /// Every size of one opcode, with lists on both sides, over two QPs; every byte, completion and counter is checked.
-fn all_sizes<P: Profile>(opcode: u8, setup: &Duo2) {
+fn all_sizes<P: Profile>(opcode: u8, setup: &DuoSetup) {
     let mut duo = Duo::<P>::new(setup);
     let imm = matches!(opcode, WQE_SEND_IMM | WQE_WRITE_IMM);
     let mut places = vec![];
@@ -53,7 +53,7 @@ fn all_sizes<P: Profile>(opcode: u8, setup: &Duo2) {
 fn q4_sizes_without_faults() {
     for opcode in [WQE_SEND, WQE_SEND_IMM, WQE_WRITE_IMM] {
         for (paths, mtu_log2) in [(1, 12), (8, 12), (4, 8)] {
-            all_sizes::<OpenMr0>(opcode, &Duo2 { paths, mtu_log2, ..Duo2::default() });
+            all_sizes::<OpenMr0>(opcode, &DuoSetup { paths, mtu_log2, ..DuoSetup::default() });
         }
     }
 }
@@ -63,7 +63,7 @@ fn q4_sizes_without_faults() {
 fn q4_sizes_under_faults() {
     for (i, loss) in [0.0, 0.03, 0.1].into_iter().enumerate() {
         for opcode in [WQE_SEND, WQE_SEND_IMM, WQE_WRITE_IMM] {
-            let setup = Duo2 { fabric: rough(loss), seed: crate::pair::seed(10 + i as u64), ..Duo2::default() };
+            let setup = DuoSetup { fabric: rough(loss), seed: crate::pair::seed(10 + i as u64), ..DuoSetup::default() };
             all_sizes::<OpenMr0>(opcode, &setup);
             all_sizes::<MrcLike>(opcode, &setup);
         }
@@ -73,7 +73,7 @@ fn q4_sizes_under_faults() {
 /// Q1: the n-th receive belongs to the n-th consuming message, whatever else is sent between.
 #[test]
 fn q1_receives_in_order() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.1), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.1), ..DuoSetup::default() });
     let mut bufs = vec![];
     for i in 0..20u64 {
         let to = duo.alloc(1, 10_000);
@@ -99,7 +99,7 @@ fn q1_receives_in_order() {
 /// Q3: a message longer than its receive fails both QPs; the receive says why, the others are flushed (Q6).
 #[test]
 fn q3_message_too_long() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2::default());
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup::default());
     let to = duo.alloc(1, 100);
     let before = duo.bytes(1, to, 100).to_vec();
     for i in 0..4 {
@@ -132,7 +132,7 @@ fn q3_receive_memory_protected() {
         Sge { addr: u64::MAX - 2, ..sge(0, 100) },
     ];
     for bad in bad {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2::default());
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup::default());
         let before = duo.mem[1].bytes.clone();
         duo.post_recv(1, 0, 1, &[sge(0, 50), bad]);
         duo.post_recv(1, 0, 2, &[sge(0, 50)]);
@@ -144,7 +144,7 @@ fn q3_receive_memory_protected() {
         duo.assert_quiet();
     }
     // An SGE that no byte of the message reaches touches no key.
-    let mut duo = Duo::<OpenMr0>::new(&Duo2::default());
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup::default());
     duo.post_recv(1, 0, 1, &[sge(0, 50), bad[0]]);
     duo.post(0, 0, &wqe(WQE_SEND, 10, 0, 0, 50));
     duo.run(LONG);
@@ -154,7 +154,7 @@ fn q3_receive_memory_protected() {
 /// Q4: a WRITE with immediate leaves the receive's memory alone and completes after all of its bytes.
 #[test]
 fn q4_write_with_immediate() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.1), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.1), ..DuoSetup::default() });
     let (to, buffer) = (duo.alloc(1, 300_000), duo.alloc(1, 1000));
     let before = duo.bytes(1, buffer, 1000).to_vec();
     duo.post_recv(1, 0, 1, &[sge(buffer, 1000)]);
@@ -170,7 +170,7 @@ fn q4_write_with_immediate() {
 /// Q5: the 32 bytes of a receive's completion.
 #[test]
 fn q5_completion_bytes() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2::default());
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup::default());
     duo.post_recv(1, 1, 0x1122, &[sge(0, 64)]);
     duo.post(0, 1, &Wqe { imm: 0x0A0B_0C0D, solicited: true, ..wqe(WQE_SEND_IMM, 10, 0, 0, 64) });
     duo.run(LONG);
@@ -186,7 +186,7 @@ fn q5_completion_bytes() {
 /// Q6: a QP in Error completes each posted receive once; work requests too (W4).
 #[test]
 fn q6_flush_exactly_once() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.05), ..Duo2::default() });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.05), ..DuoSetup::default() });
     for i in 0..30 {
         let to = duo.alloc(1, 20_000);
         duo.post_recv(1, 0, i, &[sge(to, 20_000)]);
@@ -212,7 +212,8 @@ fn q6_flush_exactly_once() {
 /// Work requests and receives that cannot be: typed errors, nothing changed.
 #[test]
 fn refused_posts() {
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp: QpConfig { recv_depth: 2, ..Duo2::default().qp }, ..Duo2::default() });
+    let mut duo =
+        Duo::<OpenMr0>::new(&DuoSetup { qp: QpConfig { recv_depth: 2, ..DuoSetup::default().qp }, ..DuoSetup::default() });
     let nine = [sge(0, 1); 9];
     assert_eq!(duo.nic[0].post_send_list(0, &wqe(WQE_SEND, 0, 0, 0, 9), &nine), Err(PostError::Sges { count: 9 }));
     assert_eq!(duo.nic[0].post_recv(0, &RecvWr { wr_id: 0, sges: &nine }), Err(PostError::Sges { count: 9 }));

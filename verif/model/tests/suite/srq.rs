@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use mrnic_model::*;
 
-use crate::duo::{rough, sge, wqe, Duo, Duo2, LONG};
+use crate::duo::{rough, sge, wqe, Duo, DuoSetup, LONG};
 use crate::fabric::FabricConfig;
 use crate::pair::seed;
 
-fn setup(depth: u32, limit: u32) -> Duo2 {
-    Duo2 { qps: 4, srq: Some(SrqConfig { pd: 0, depth, limit }), seed: seed(400), ..Duo2::default() }
+fn setup(depth: u32, limit: u32) -> DuoSetup {
+    DuoSetup { qps: 4, srq: Some(SrqConfig { pd: 0, depth, limit }), seed: seed(400), ..DuoSetup::default() }
 }
 
 fn post(duo: &mut Duo, side: usize, wr_id: u64, at: u64, len: u32) {
@@ -20,7 +20,7 @@ fn post(duo: &mut Duo, side: usize, wr_id: u64, at: u64, len: u32) {
 #[test]
 fn q1_shared_by_several_qps() {
     for (n, loss) in [0.0, 0.05, 0.15].into_iter().enumerate() {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(loss), seed: seed(400) + n as u64, ..setup(64, 0) });
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(loss), seed: seed(400) + n as u64, ..setup(64, 0) });
         let len = 12_000;
         let mut sent = vec![];
         for i in 0..60u64 {
@@ -56,9 +56,9 @@ fn q1_shared_by_several_qps() {
 /// in any order, the software that posts the next one only after a completion always gets one. Retries are not used up by it.
 #[test]
 fn q1_last_receive_is_for_the_oldest() {
-    let qp = QpConfig { rnr_retry: 0, min_rnr_timer: 1, ..Duo2::default().qp };
+    let qp = QpConfig { rnr_retry: 0, min_rnr_timer: 1, ..DuoSetup::default().qp };
     let fabric = FabricConfig { reorder: 0.5, reorder_ticks: 300, skew_ticks: 20, loss: 0.05, ..FabricConfig::default() };
-    let mut duo = Duo::<OpenMr0>::new(&Duo2 { qp, fabric, seed: seed(430), ..setup(4, 0) });
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { qp, fabric, seed: seed(430), ..setup(4, 0) });
     post(&mut duo, 1, 0, 0, 9_000);
     duo.post(0, 0, &wqe(WQE_SEND, 0, 0, 0, 9_000));
     for i in 1..8 {
@@ -103,7 +103,7 @@ fn q7_limit() {
 #[test]
 fn q6_taken_receives_only() {
     for n in 0..5 {
-        let mut duo = Duo::<OpenMr0>::new(&Duo2 { fabric: rough(0.05), seed: seed(410) + n, ..setup(64, 0) });
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup { fabric: rough(0.05), seed: seed(410) + n, ..setup(64, 0) });
         for i in 0..40 {
             let to = duo.alloc(1, 100_000);
             post(&mut duo, 1, i, to, 100_000);

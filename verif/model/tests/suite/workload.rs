@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use mrnic_model::*;
 use rand::Rng;
 
-use crate::duo::{wqe, Duo, Duo2};
+use crate::duo::{wqe, Duo, DuoSetup};
 use crate::fabric::FabricConfig;
 
 /// What a run consists of.
@@ -101,7 +101,7 @@ const RECEIVES: usize = 8;
 const WORDS: u64 = 7;
 
 impl<P: Profile> Workload<P> {
-    pub fn new(load: &Load, setup: &Duo2) -> Self {
+    pub fn new(load: &Load, setup: &DuoSetup) -> Self {
         let count = load.qps as usize * load.depth;
         let size = load.longest + 16;
         let words = WORDS + 8 * (1 + u64::from(load.qps));
@@ -111,7 +111,7 @@ impl<P: Profile> Workload<P> {
         let places = load.qps as usize * (RECEIVES + load.depth) * 2;
         let bytes = buffers as usize + buffer as usize * places;
         let srq = load.srq.then_some(SrqConfig { pd: 0, depth: 256, limit: 0 });
-        let duo = Duo::<P>::new(&Duo2 { bytes, qps: load.qps, srq, ..setup.clone() });
+        let duo = Duo::<P>::new(&DuoSetup { bytes, qps: load.qps, srq, ..setup.clone() });
         let side = || Side {
             locals: Slots::new(words, size, count),
             targets: Slots::new(targets, size, count),
@@ -339,7 +339,7 @@ impl<P: Profile> Workload<P> {
                 if self.load.faults {
                     self.change_faults();
                 }
-                share = [1.0, 0.3, 0.02][self.duo.rng.random_range(0..3usize)];
+                share = [1.0, 0.05, 0.003][self.duo.rng.random_range(0..3usize)];
                 progress(self.done);
             }
             self.steps += 1;
