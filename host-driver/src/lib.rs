@@ -5,12 +5,13 @@
 //! checks, object lifetimes, the QP state machine, completion channels and events.
 //!
 //! Layers, top to bottom: [`verbs`] (exported C functions), [`rules`] (checks, no C types), [`device`] (the seam), and
-//! [`loopback`] (the device of this crate's tests). [`link`] makes the shared object.
+//! [`model`] (the golden model in the process) and [`loopback`] (the device of this crate's tests). [`link`] makes the shared object.
 pub mod abi;
 pub mod device;
 pub mod launch;
 pub mod link;
 pub mod loopback;
+pub mod model;
 pub mod provider;
 pub mod rules;
 pub mod table;

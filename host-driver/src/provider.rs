@@ -4,6 +4,7 @@
 //! else above the seam.
 use crate::device::Provider;
 use crate::loopback::LoopbackProvider;
+use crate::model::ModelProvider;
 use std::sync::OnceLock;
 
 /// The name of the environment variable that picks a carrier.
@@ -12,14 +13,15 @@ pub const VARIABLE: &str = "MRNIC_VERBS";
 /// The provider of this process, chosen at the first call.
 pub fn provider() -> &'static dyn Provider {
     static PROVIDER: OnceLock<Box<dyn Provider>> = OnceLock::new();
-    PROVIDER.get_or_init(|| choose(std::env::var(VARIABLE).as_deref().unwrap_or("loopback"))).as_ref()
+    PROVIDER.get_or_init(|| choose(std::env::var(VARIABLE).as_deref().unwrap_or("model"))).as_ref()
 }
 
 fn choose(name: &str) -> Box<dyn Provider> {
     match name {
+        "model" => Box::new(ModelProvider::default()),
         "loopback" => Box::new(LoopbackProvider::default()),
         other => {
-            eprintln!("mrnic: {VARIABLE}={other} names no carrier (there is: loopback); no devices are shown");
+            eprintln!("mrnic: {VARIABLE}={other} names no carrier (there are: model, loopback); no devices are shown");
             Box::new(NoDevices)
         }
     }

@@ -15,8 +15,10 @@ use crate::{FRAME_BYTES_MAX, PLACES};
 /// Whether the receiver is woken for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// It is woken if it sleeps.
+    /// It is woken if it sleeps, unless it polls.
     Now,
+    /// It is woken if it sleeps, unless it has promised to look soon.
+    Soon,
     /// It finds the frame when it next looks.
     Later,
 }
@@ -109,10 +111,31 @@ impl Port {
             return Err(SendError::Full { place: to });
         }
         writer.push(len, fill);
-        if urgency == Urgency::Now {
+        let place = &self.segment.places().place[to];
+        let looks_until = match urgency {
+            Urgency::Now => &place.polled_until_ns,
+            Urgency::Soon => &place.attended_until_ns,
+            Urgency::Later => return Ok(()),
+        };
+        if looks_until.load(Ordering::Relaxed) <= self.segment.now_ns() {
             self.wake(to);
         }
         Ok(())
+    }
+
+    /// Frames to `to` that wait in the ring.
+    pub fn queued(&self, to: usize) -> u32 {
+        self.to.get(to).and_then(Option::as_ref).map_or(0, |(_, writer)| writer.waiting())
+    }
+
+    /// The owner will look by itself until then (time of the segment): it is not woken for frames that can wait.
+    pub fn attend(&self, until_ns: u64) {
+        self.own().attended_until_ns.store(until_ns, Ordering::Relaxed);
+    }
+
+    /// The owner polls until then: it is not woken at all.
+    pub fn polls(&self, until_ns: u64) {
+        self.own().polled_until_ns.store(until_ns, Ordering::Relaxed);
     }
 
     /// Whether a frame to `to` would find room. A ring that is not there yet has room.

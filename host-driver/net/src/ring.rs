@@ -58,9 +58,14 @@ impl Writer {
         Ok(Writer { map, tail: 0 })
     }
 
+    /// Frames that the reader has not yet taken.
+    pub fn waiting(&self) -> u32 {
+        self.tail.wrapping_sub(self.map.index(HEAD_AT).load(Ordering::Acquire))
+    }
+
     /// Whether there is room for a frame.
     pub fn has_room(&self) -> bool {
-        self.tail.wrapping_sub(self.map.index(HEAD_AT).load(Ordering::Acquire)) < ENTRIES
+        self.waiting() < ENTRIES
     }
 
     /// Writes a frame of `len` bytes by `fill`. The caller has checked that there is room and that it is not too long.

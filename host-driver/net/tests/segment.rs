@@ -77,6 +77,14 @@ fn a_sleeper_is_woken_by_an_urgent_frame_only() {
     let ticket = sleeper.ticket();
     a.send_with(1, 1, Urgency::Later, |buf| buf[0] = 1).unwrap();
     assert_eq!(sleeper.ticket(), ticket);
+    b.attend(u64::MAX);
+    a.send_with(1, 1, Urgency::Soon, |buf| buf[0] = 1).unwrap();
+    assert_eq!(sleeper.ticket(), ticket, "it looks by itself");
+    b.attend(0);
+    b.polls(u64::MAX);
+    a.send(1, 1, |buf| buf[0] = 1).unwrap();
+    assert_eq!(sleeper.ticket(), ticket, "it polls");
+    b.polls(0);
     a.send(1, 1, |buf| buf[0] = 2).unwrap();
     assert_ne!(sleeper.ticket(), ticket);
     // Returns at once although the frame came before the sleep.

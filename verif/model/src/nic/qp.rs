@@ -35,7 +35,6 @@ pub struct Qp {
 
 impl Qp {
     pub fn open(qpn: u32, config: &QpConfig, incarnation: u32, messages: usize) -> Self {
-        let limits = SendLimits { messages, max_requests: config.max_rd_atomic, rnr_retry: config.rnr_retry };
         let depth = if config.srq.is_some() { messages as u32 } else { config.recv_depth };
         Qp {
             config: *config,
@@ -46,7 +45,7 @@ impl Qp {
             incarnation,
             posted: 0,
             max_requests: config.max_rd_atomic,
-            send: SendQueue::new(qpn, config.tx_start_msn, config.cq_log2, &limits),
+            send: send_queue(qpn, config, messages),
             recv: RecvStream::new(config.rx_start_msn, messages),
             receives: RecvQueue::new(qpn, config.srq.is_some(), depth, config.cq_log2),
             requests: Requests::new(config.max_dest_rd_atomic),
@@ -54,6 +53,15 @@ impl Qp {
             last_wqe: false,
             draining: false,
         }
+    }
+
+    /// The sending half begins with the parameters that are known only in RTS.
+    pub fn restart_send(&mut self, qpn: u32, config: &QpConfig, messages: usize) {
+        self.send = send_queue(qpn, config, messages);
+        self.max_requests = config.max_rd_atomic;
+        self.config.tx_start_msn = config.tx_start_msn;
+        self.config.rnr_retry = config.rnr_retry;
+        self.config.max_rd_atomic = config.max_rd_atomic;
     }
 
     pub fn state(&self) -> QpState {
@@ -68,4 +76,9 @@ impl Qp {
     pub fn is_of(&self, conn: u16) -> bool {
         self.conn == conn && !matches!(self.state, QpState::Reset | QpState::Init)
     }
+}
+
+fn send_queue(qpn: u32, config: &QpConfig, messages: usize) -> SendQueue {
+    let limits = SendLimits { messages, max_requests: config.max_rd_atomic, rnr_retry: config.rnr_retry };
+    SendQueue::new(qpn, config.tx_start_msn, config.cq_log2, &limits)
 }

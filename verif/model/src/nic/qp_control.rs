@@ -122,6 +122,33 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(())
     }
 
+    /// RTR to RTS with what is known only then: the first MSN sent, RNR retries, READs and atomics outstanding at most.
+    pub fn start_sending(&mut self, qpn: u32, config: &QpConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        let messages = self.config.msgs_per_stream as usize;
+        let Ok(qp) = self.qp_mut(qpn) else {
+            return Err(ConfigError::NoSuch { what: "open queue pair", index: qpn.into(), count: 0 });
+        };
+        if qp.state() != QpState::Rtr {
+            return Err(ConfigError::Transition { qpn, from: qp.state(), to: QpState::Rts });
+        }
+        // Nothing was sent in RTR, so the queue begins anew.
+        qp.restart_send(qpn, config, messages);
+        qp.state = QpState::Rts;
+        self.update_qp(qpn, config)
+    }
+
+    /// Changes what may change in any state: access and RNR timer.
+    pub fn update_qp(&mut self, qpn: u32, config: &QpConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        let Ok(qp) = self.qp_mut(qpn) else {
+            return Err(ConfigError::NoSuch { what: "open queue pair", index: qpn.into(), count: 0 });
+        };
+        qp.config.access = config.access;
+        qp.config.min_rnr_timer = config.min_rnr_timer;
+        Ok(())
+    }
+
     /// The state of a QP.
     pub fn qp_state(&self, qpn: u32) -> Result<QpState, StepError> {
         Ok(self.qp(qpn)?.state())

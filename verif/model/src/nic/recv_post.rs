@@ -86,6 +86,21 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(())
     }
 
+    /// Q7: the armed limit; 0 is disarmed.
+    pub fn srq_limit(&self, srq: u32) -> Option<u32> {
+        Some(self.srqs.get(srq as usize)?.as_ref()?.limit)
+    }
+
+    /// Changes how many receives may be posted at a time; not below what waits.
+    pub fn resize_srq(&mut self, srq: u32, depth: u32) -> Result<(), ConfigError> {
+        let count = self.srqs.len() as u64;
+        let queue = self.srqs.get_mut(srq as usize).and_then(Option::as_mut);
+        let queue = queue.ok_or(ConfigError::NoSuch { what: "SRQ", index: srq.into(), count })?;
+        in_range("depth", depth.into(), queue.queue.len().max(1) as u64, 1 << 20)?;
+        queue.depth = depth;
+        Ok(())
+    }
+
     /// Destroys a shared receive queue that no QP uses. Its receives get no completions. One that does not exist is no error.
     pub fn destroy_srq(&mut self, srq: u32) -> Result<(), ConfigError> {
         let count = self.srqs.len() as u64;

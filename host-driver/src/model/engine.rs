@@ -1,0 +1,366 @@
+//! The engine: the golden model, its memory, its connections and its link under one lock, and what all opens of the device share.
+//!
+//! In: calls of the device's objects, frames, time. Out: frames, completions, events. [`Engine::run`] does all that can be done now.
+use super::cq::Cq;
+use super::link::Link;
+use super::memory::ProcessMemory;
+use super::qp::{finish, Entry};
+use super::{FIRST_QPN, KEYS, QPS, SRQS};
+use crate::device::*;
+use crate::table::Table;
+use crate::verbs::lock;
+use mrnic_firmware::{Config, Manager};
+use mrnic_host_net::{Sleeper, Urgency};
+use mrnic_model::nic::driver::FRAME_BYTES_MAX;
+use mrnic_model::{AsyncEvent as ModelEvent, Nic, NicConfig, OpenMr0, Received, Tick, TransmitKind};
+use mrnic_wire::{Body, Profile};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+
+/// Frames that one run takes of each sender, and gives, at most.
+const FRAMES_A_RUN: usize = 64;
+/// A program that polls is expected to poll again within this time.
+const POLL_AGAIN_NS: u64 = 50_000;
+/// The thread does not sleep without limit as long as a program has polled within this time.
+const POLLED_LATELY_NS: u64 = 5_000_000;
+/// Wake-ups of the thread for nothing, in a row, after which the program is trusted to poll.
+const WAKES_FOR_NOTHING: u32 = 8;
+
+/// What all opens of the device share.
+pub struct Shared {
+    pub engine: Mutex<Engine>,
+    pub pds: Mutex<Table<()>>,
+    pub cqs: Mutex<Table<Arc<Cq>>>,
+    /// Opens that are not closed; at 0 the NIC has left the network.
+    opens: AtomicU32,
+    stopped: AtomicBool,
+    pub sleeper: Sleeper,
+    /// The thread sleeps without limit.
+    pub deep_sleep: AtomicBool,
+    last_poll_ns: AtomicU64,
+    wakes_for_nothing: AtomicU32,
+}
+
+/// Everything under the lock.
+pub struct Engine {
+    pub nic: Nic<OpenMr0>,
+    pub memory: ProcessMemory,
+    pub manager: Manager,
+    pub link: Link,
+    /// By QP number.
+    pub qps: Vec<Option<Box<Entry>>>,
+    last_qpn: u32,
+    /// Regions by key index, and the generation that makes the low byte of their keys.
+    pub regions: Vec<(u8, Option<MemoryRegion>)>,
+    pub free_keys: VecDeque<u32>,
+    /// Event sinks of the shared receive queues.
+    pub srqs: Vec<Option<(Arc<dyn EventSink>, Token)>>,
+    /// QPs whose requests wait for the model, each once.
+    pub backlogged: VecDeque<u32>,
+    /// Place of the peer by connection.
+    pub places: Vec<Option<usize>>,
+    frame: Box<[u8; FRAME_BYTES_MAX]>,
+}
+
+impl Shared {
+    /// Makes the NIC, attaches it to the network and starts its thread.
+    pub fn start() -> Result<Arc<Self>, DeviceError> {
+        let link = Link::attach()?;
+        let sleeper = link.sleeper();
+        let limits = super::limits();
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(Engine::new(link)?),
+            pds: Mutex::new(Table::new(limits.max_pd)),
+            cqs: Mutex::new(Table::new(limits.max_cq)),
+            opens: AtomicU32::new(0),
+            stopped: AtomicBool::new(false),
+            sleeper,
+            deep_sleep: AtomicBool::new(false),
+            last_poll_ns: AtomicU64::new(0),
+            wakes_for_nothing: AtomicU32::new(0),
+        });
+        super::thread::start(&shared)?;
+        Ok(shared)
+    }
+
+    pub fn opened(&self) {
+        self.opens.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The last one takes the NIC from the network: its peers are told.
+    pub fn closed(&self) {
+        if self.opens.fetch_sub(1, Ordering::AcqRel) == 1 {
+            {
+                let mut engine = lock(&self.engine);
+                engine.manager.shutdown();
+                engine.run();
+            }
+            self.stopped.store(true, Ordering::Release);
+            self.sleeper.ring();
+        }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    pub fn remove_cq(&self, id: CqId) {
+        lock(&self.cqs).remove(id.0);
+    }
+
+    /// Does what can be done now, unless another thread is at it.
+    pub fn progress(&self) {
+        let mut engine = match self.engine.try_lock() {
+            Ok(engine) => engine,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        engine.run();
+        self.keep_awake(&engine);
+    }
+
+    /// The same for a program that polls: it need not be woken for a while.
+    pub fn poll(&self) {
+        let mut engine = match self.engine.try_lock() {
+            Ok(engine) => engine,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        engine.run();
+        let now = engine.link.now_ns();
+        self.last_poll_ns.store(now, Ordering::Relaxed);
+        engine.link.attend(now + POLL_AGAIN_NS);
+        if self.wakes_for_nothing.load(Ordering::Relaxed) >= WAKES_FOR_NOTHING {
+            engine.link.polls(now + POLL_AGAIN_NS);
+        }
+        if self.deep_sleep.load(Ordering::Acquire) {
+            self.sleeper.ring();
+        }
+    }
+
+    /// The program is about to sleep, or to look at something else.
+    pub fn stop_polling(&self) {
+        let mut engine = lock(&self.engine);
+        engine.link.attend(0);
+        engine.link.polls(0);
+        engine.run();
+        self.wakes_for_nothing.store(0, Ordering::Relaxed);
+        self.keep_awake(&engine);
+    }
+
+    /// A thread that sleeps without limit is woken when there is something to wait for.
+    pub fn keep_awake(&self, engine: &Engine) {
+        if self.deep_sleep.load(Ordering::Acquire) && engine.deadline().is_some() {
+            self.sleeper.ring();
+        }
+    }
+
+    /// One round of the thread. Returns whether something was done, and how long there is nothing to do.
+    pub fn thread_round(&self, woken: bool) -> (bool, Option<Duration>) {
+        let mut engine = lock(&self.engine);
+        let worked = engine.run();
+        if worked {
+            self.wakes_for_nothing.store(0, Ordering::Relaxed);
+        } else if woken {
+            self.wakes_for_nothing.fetch_add(1, Ordering::Relaxed);
+        }
+        let now = engine.link.now_ns();
+        let polled_lately = now.saturating_sub(self.last_poll_ns.load(Ordering::Relaxed)) < POLLED_LATELY_NS;
+        let deadline = engine.deadline().or(polled_lately.then_some(Duration::from_millis(1)));
+        (worked, deadline)
+    }
+}
+
+impl Engine {
+    fn new(link: Link) -> Result<Self, DeviceError> {
+        let gone = |detail: String| DeviceError::Gone { detail };
+        let config = NicConfig {
+            conns: 256,
+            qps: QPS,
+            keys: KEYS,
+            srqs: SRQS,
+            msgs_per_stream: 64,
+            conn_fifo: 1024,
+            pool_packets: 65_536,
+            // Processes share processors: a round trip takes as long as a time slice now and then.
+            rto_min_ticks: 31_250,
+            ..NicConfig::default()
+        };
+        let nic = Nic::new(config).map_err(|error| gone(error.to_string()))?;
+        let connections = Config { conns: config.conns as u16, init_window_pkts: 32, ..Config::new(link.endpoint(), random()) };
+        let manager = Manager::new(connections).map_err(|error| gone(error.to_string()))?;
+        Ok(Engine {
+            nic,
+            memory: ProcessMemory::default(),
+            manager,
+            link,
+            qps: (0..QPS).map(|_| None).collect(),
+            last_qpn: QPS - 1,
+            regions: vec![(0, None); KEYS as usize],
+            // Key 0 is given to nobody: programs take it for "none".
+            free_keys: (1..KEYS).collect(),
+            srqs: (0..SRQS).map(|_| None).collect(),
+            backlogged: VecDeque::with_capacity(QPS as usize),
+            places: vec![None; config.conns as usize],
+            frame: Box::new([0; FRAME_BYTES_MAX]),
+        })
+    }
+
+    /// Time of the model.
+    pub fn tick(&self) -> Tick {
+        (self.link.now_ns() / u64::from(OpenMr0::TIME_UNIT_NS)) as Tick
+    }
+
+    pub fn now_us(&self) -> u64 {
+        self.link.now_ns() / 1000
+    }
+
+    /// The number that was not in use for the longest time.
+    pub fn free_qpn(&self) -> Option<u32> {
+        let count = QPS - FIRST_QPN;
+        (1..=count).map(|i| FIRST_QPN + (self.last_qpn - FIRST_QPN + i) % count).find(|&qpn| self.qps[qpn as usize].is_none())
+    }
+
+    pub fn note_qpn(&mut self, qpn: u32) {
+        self.last_qpn = qpn;
+    }
+
+    pub fn qp(&mut self, qpn: u32) -> Option<&mut Entry> {
+        self.qps.get_mut(qpn as usize)?.as_deref_mut()
+    }
+
+    /// Does all that can be done now. Returns whether there was something.
+    pub fn run(&mut self) -> bool {
+        let mut worked = self.take_frames();
+        worked |= self.run_timers();
+        self.run_connections();
+        self.feed();
+        worked |= self.give_frames();
+        self.hand_out();
+        worked
+    }
+
+    /// How long there is nothing to do; none: for ever, if no frame comes.
+    pub fn deadline(&self) -> Option<Duration> {
+        let tick = self.tick();
+        let model = self.nic.poll_timeout().map(|at| {
+            let ahead = (at.wrapping_sub(tick) as i32).max(0) as u64;
+            Duration::from_nanos(ahead * u64::from(OpenMr0::TIME_UNIT_NS))
+        });
+        let now_us = self.now_us();
+        let manager = self.manager.next_timeout_us().map(|at| Duration::from_micros(at.saturating_sub(now_us)));
+        model.into_iter().chain(manager).min()
+    }
+
+    fn take_frames(&mut self) -> bool {
+        let (tick, now_us) = (self.tick(), self.now_us());
+        let Engine { nic, memory, manager, link, .. } = self;
+        let count = link.receive(FRAMES_A_RUN, |frame| match OpenMr0::parse_packet(frame) {
+            Ok(parsed) if matches!(parsed.packet.body, Body::Connect(_) | Body::Accept(_) | Body::Close(_)) => {
+                manager.handle(now_us, &parsed.net, &parsed.packet);
+            }
+            Ok(parsed) => {
+                let received = Received {
+                    packet: &parsed.packet,
+                    ecn_ce: parsed.ecn_ce,
+                    payload_len: parsed.payload.len() as u32,
+                    payload: Some(parsed.payload),
+                };
+                nic.handle_parsed(tick, &received, memory);
+            }
+            // The model counts what is wrong with it.
+            Err(_) => {
+                nic.handle_packet(tick, frame, memory);
+            }
+        });
+        count > 0
+    }
+
+    fn run_timers(&mut self) -> bool {
+        let (tick, now_us) = (self.tick(), self.now_us());
+        let due = self.nic.poll_timeout().is_some_and(|at| at.wrapping_sub(tick) as i32 <= 0);
+        if due {
+            self.nic.handle_timeout(tick);
+            self.end_failed_connections();
+        }
+        if self.manager.next_timeout_us().is_some_and(|at| at <= now_us) {
+            self.manager.handle_timeout(now_us);
+        }
+        due
+    }
+
+    fn give_frames(&mut self) -> bool {
+        let tick = self.tick();
+        let mut count = 0;
+        while count < FRAMES_A_RUN {
+            let Some(sent) = self.nic.poll_transmit(tick, &mut self.frame[..], &self.memory) else { break };
+            count += 1;
+            let urgency = if sent.kind == TransmitKind::Ack { Urgency::Soon } else { Urgency::Now };
+            if let Some(place) = self.places[usize::from(sent.conn)] {
+                self.link.send(place, &mut self.frame[..sent.len], urgency);
+            }
+        }
+        count > 0
+    }
+
+    /// Writes a control packet's frame and sends it.
+    pub fn send_control(&mut self, packet: &mrnic_firmware::ControlPacket) {
+        let Ok(len) = packet.emit::<OpenMr0>(&mut self.frame[..]) else { return };
+        let to = mrnic_firmware::Endpoint::source(&packet.net.reversed());
+        if let Some(place) = super::link::place_of(to.ip) {
+            self.link.send(place, &mut self.frame[..len], Urgency::Now);
+        }
+    }
+
+    /// Completions and events reach their queues.
+    pub fn hand_out(&mut self) {
+        while let Some(cqe) = self.nic.poll_completion() {
+            if let Some(entry) = self.qp(cqe.qpn) {
+                finish(entry, &cqe);
+            }
+        }
+        while let Some(event) = self.nic.poll_async_event() {
+            self.raise(event);
+        }
+    }
+
+    fn raise(&mut self, event: ModelEvent) {
+        match event {
+            ModelEvent::SrqLimitReached { srq } => {
+                if let Some(Some((sink, token))) = self.srqs.get(srq as usize) {
+                    sink.asynchronous(AsyncEvent::SrqLimitReached(*token));
+                }
+            }
+            ModelEvent::LastWqeReached { qpn } => {
+                if let Some(entry) = self.qp(qpn) {
+                    entry.last_wqe();
+                }
+            }
+            ModelEvent::SqDrained { qpn } => {
+                if let Some(entry) = self.qp(qpn) {
+                    entry.drained();
+                }
+            }
+            ModelEvent::QpFatal { qpn, code } => {
+                if let Some(entry) = self.qp(qpn) {
+                    // Codes 1 to 3 are violations of keys and rights.
+                    let access = (1..=3).contains(&code);
+                    entry.raise(if access { AsyncEvent::QpAccessError } else { AsyncEvent::QpRequestError });
+                }
+            }
+            ModelEvent::CommEst { qpn } => {
+                if let Some(entry) = self.qp(qpn) {
+                    entry.raise(AsyncEvent::CommunicationEstablished);
+                }
+            }
+        }
+    }
+}
+
+/// 64 bits that no other incarnation has.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,98 @@
+//! The NIC's link: frames to and from the other NICs of the segment.
+//!
+//! In: frames with the place they go to. Out: frames that arrived. A ring that fills up marks frames (ECN) as the queue of a switch does,
+//! and a full one drops them.
+use crate::device::DeviceError;
+use mrnic_firmware::Endpoint;
+use mrnic_host_net::{Port, Segment, Sleeper, Urgency};
+use mrnic_wire::frame::set_ecn;
+use mrnic_wire::open_mr_0::ECN_CE;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Frames in a ring above which further ones are marked.
+const MARK_FRAMES: u32 = 64;
+/// 10.77.0.0/16: place p has 10.77.0.(p + 1).
+const NET: [u8; 2] = [10, 77];
+
+pub struct Link {
+    port: Port,
+    /// Frames that found no room or no receiver.
+    pub lost: u64,
+}
+
+/// The addresses of the NIC at a place.
+pub fn endpoint_of(place: usize) -> Endpoint {
+    let host = place as u16 + 1;
+    let [high, low] = host.to_be_bytes();
+    Endpoint { ip: IpAddr::V4(Ipv4Addr::new(NET[0], NET[1], high, low)), mac: [0x02, 0x4d, 0x52, 0, high, low] }
+}
+
+/// The place of an address, if it is one of ours.
+pub fn place_of(ip: IpAddr) -> Option<usize> {
+    let IpAddr::V4(ip) = ip else { return None };
+    let [a, b, high, low] = ip.octets();
+    let host = u16::from_be_bytes([high, low]);
+    (([a, b] == NET) && (1..=mrnic_host_net::PLACES as u16).contains(&host)).then(|| usize::from(host) - 1)
+}
+
+/// The address in a GID.
+pub fn ip_of_gid(gid: [u8; 16]) -> Option<IpAddr> {
+    std::net::Ipv6Addr::from(gid).to_ipv4_mapped().map(IpAddr::V4)
+}
+
+impl Link {
+    pub fn attach() -> Result<Self, DeviceError> {
+        let gone = |error: mrnic_host_net::NetError| DeviceError::Gone { detail: error.to_string() };
+        let segment = Segment::open(Segment::default_dir()).map_err(gone)?;
+        Ok(Link { port: Port::attach(&segment).map_err(gone)?, lost: 0 })
+    }
+
+    pub fn endpoint(&self) -> Endpoint {
+        endpoint_of(self.port.place())
+    }
+
+    pub fn sleeper(&self) -> Sleeper {
+        self.port.sleeper()
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        self.port.segment().now_ns()
+    }
+
+    /// The receiver need not be woken for what can wait until then.
+    pub fn attend(&self, until_ns: u64) {
+        self.port.attend(until_ns);
+    }
+
+    /// Nor for anything else.
+    pub fn polls(&self, until_ns: u64) {
+        self.port.polls(until_ns);
+    }
+
+    pub fn send(&mut self, to: usize, frame: &mut [u8], urgency: Urgency) {
+        if self.port.queued(to) > MARK_FRAMES {
+            set_ecn(frame, ECN_CE);
+        }
+        let sent = self.port.send_with(to, frame.len(), urgency, |buf| buf.copy_from_slice(frame));
+        self.lost += u64::from(sent.is_err());
+    }
+
+    pub fn receive(&mut self, limit: usize, take: impl FnMut(&mut [u8])) -> usize {
+        self.port.receive(limit, take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_addresses_map_both_ways() {
+        for place in [0, 1, 63] {
+            assert_eq!(place_of(endpoint_of(place).ip), Some(place));
+        }
+        for ip in ["10.77.0.0", "10.77.0.65", "10.77.1.1", "10.78.0.1", "::1"] {
+            assert_eq!(place_of(ip.parse().unwrap()), None, "{ip}");
+        }
+    }
+}
