@@ -28,12 +28,12 @@ impl ControlPacket {
 pub enum DownReason {
     /// H3: no answer.
     NoAnswer,
-    /// H5: the peer started anew.
+    /// H5: the peer started anew while a wish waited.
     PeerRestarted,
     /// H7: the peer speaks another version or profile, or uses an unusable size.
     Refused,
-    /// H6: the peer closed it although queue pairs use it, or has never known it.
-    PeerClosed,
+    /// [`crate::Manager::shutdown`].
+    Shutdown,
     /// The engine gave it up (rule L4).
     EngineError,
     /// Every connection number is in use.

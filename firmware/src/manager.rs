@@ -3,6 +3,7 @@
 //! Guarantees at most one connection to a peer, and that every wish ends in `Open`, `Failed` or `Down`.
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use mrnic_model::{ConnConfig, PathConfig};
@@ -37,8 +38,18 @@ pub struct Manager {
     numbers: Numbers,
     random: Random,
     actions: VecDeque<Action>,
+    orphans: Vec<Orphan>,
     /// Control packets that fit no connection, or no state.
     ignored: u64,
+}
+
+/// H5, H6: a connection that the peer no longer has, as long as queue pairs are on it. They notice when they send.
+#[derive(Debug)]
+struct Orphan {
+    conn: u16,
+    peer: Endpoint,
+    generation: u32,
+    users: u32,
 }
 
 /// Peers that are remembered for each connection of the engine; idle ones are forgotten beyond that.
@@ -52,6 +63,7 @@ impl Manager {
             numbers: Numbers::new(config.conns),
             random: Random::new(config.seed),
             actions: VecDeque::new(),
+            orphans: Vec::new(),
             ignored: 0,
             config,
         })
@@ -88,15 +100,35 @@ impl Manager {
 
     /// The queue pair no longer needs it.
     pub fn release(&mut self, now_us: u64, lease: Lease) {
-        let Some(peer) = self.peers.get_mut(&lease.ip).filter(|peer| peer.generation == lease.generation) else { return };
+        let Some(peer) = self.peers.get_mut(&lease.ip).filter(|peer| peer.generation == lease.generation) else {
+            return self.release_orphan(lease);
+        };
         peer.users = peer.users.saturating_sub(1);
         if peer.users == 0 {
             peer.idle_since_us = now_us;
         }
     }
 
+    fn release_orphan(&mut self, lease: Lease) {
+        let is_it = |orphan: &Orphan| orphan.peer.ip == lease.ip && orphan.generation == lease.generation;
+        let Some(at) = self.orphans.iter().position(is_it) else { return };
+        let orphan = &mut self.orphans[at];
+        orphan.users = orphan.users.saturating_sub(1);
+        if orphan.users == 0 {
+            let conn = self.orphans.swap_remove(at).conn;
+            self.numbers.give(conn);
+            self.actions.push_back(Action::Close { conn });
+        }
+    }
+
     /// The engine gave `conn` up (rule L4).
     pub fn engine_error(&mut self, conn: u16) {
+        if let Some(at) = self.orphans.iter().position(|orphan| orphan.conn == conn) {
+            let peer = self.orphans.swap_remove(at).peer;
+            self.numbers.give(conn);
+            self.actions.push_back(Action::Down { conn, peer, reason: DownReason::EngineError });
+            return;
+        }
         let used = |peer: &&Peer| peer.link.own().is_some_and(|own| own.conn == conn);
         if let Some(ip) = self.peers.values().find(used).map(|peer| peer.endpoint.ip) {
             self.down(ip, DownReason::EngineError);
@@ -105,11 +137,15 @@ impl Manager {
 
     /// The NIC goes away: every peer is told at once.
     pub fn shutdown(&mut self) {
-        let open: alloc::vec::Vec<IpAddr> = self.peers.keys().copied().collect();
+        for orphan in core::mem::take(&mut self.orphans) {
+            self.numbers.give(orphan.conn);
+            self.actions.push_back(Action::Close { conn: orphan.conn });
+        }
+        let open: Vec<IpAddr> = self.peers.keys().copied().collect();
         for ip in open {
             if let Some(Link::Open { theirs, .. } | Link::Closing { theirs, .. }) = self.peers.get(&ip).map(|p| p.link) {
                 self.send_unknown(ip, &theirs);
-                self.down(ip, DownReason::PeerClosed);
+                self.down(ip, DownReason::Shutdown);
             }
         }
     }
@@ -143,7 +179,7 @@ impl Manager {
     /// H3, H6: repeats what was not answered, gives up, closes what nobody uses.
     pub fn handle_timeout(&mut self, now_us: u64) {
         let due = |peer: &&Peer| self.due_us(peer).is_some_and(|at| at <= now_us);
-        let due: alloc::vec::Vec<IpAddr> = self.peers.values().filter(due).map(|peer| peer.endpoint.ip).collect();
+        let due: Vec<IpAddr> = self.peers.values().filter(due).map(|peer| peer.endpoint.ip).collect();
         for ip in due {
             self.on_due(now_us, ip);
         }
@@ -261,7 +297,7 @@ impl Manager {
                     (true, Role::Opener) => return false,
                     (false, _) => {
                         // H5: the peer started anew.
-                        self.down(from.ip, DownReason::PeerRestarted);
+                        self.orphan(from.ip);
                         match self.new_info() {
                             Some(own) => self.answer(now_us, from.ip, own, theirs),
                             None => self.send_unknown(from.ip, theirs),
@@ -328,7 +364,7 @@ impl Manager {
                 true
             }
             Link::Open { own, .. } if unknown_there && own.conn == to && own.start_ppsn_seed == theirs.start_ppsn_seed => {
-                self.down(from.ip, DownReason::PeerClosed);
+                self.orphan(from.ip);
                 true
             }
             Link::Closing { own, .. } if unknown_there && own.conn == to && own.start_ppsn_seed == theirs.start_ppsn_seed => {
@@ -400,6 +436,28 @@ impl Manager {
         self.actions.push_back(Action::Close { conn: own.conn });
         if wanted {
             self.start_opening(now_us, ip);
+        }
+    }
+
+    /// The peer no longer has the connection. Its queue pairs keep it until they are gone, or have found out by sending.
+    fn orphan(&mut self, ip: IpAddr) {
+        let Some(peer) = self.peers.get_mut(&ip) else { return };
+        let (Link::Open { own, theirs, .. } | Link::Closing { own, theirs, .. }) = peer.link else { return };
+        // Wishes that came while it was closing have no queue pair on it yet.
+        let waiting = matches!(peer.link, Link::Closing { .. }) && peer.users > 0;
+        peer.remember(&theirs);
+        peer.link = Link::Idle;
+        let (endpoint, users, generation) = (peer.endpoint, peer.users, peer.generation);
+        peer.users = 0;
+        peer.generation += 1;
+        if users == 0 || waiting {
+            self.numbers.give(own.conn);
+            self.actions.push_back(Action::Close { conn: own.conn });
+            if waiting {
+                self.actions.push_back(Action::Failed { peer: endpoint, reason: DownReason::PeerRestarted });
+            }
+        } else {
+            self.orphans.push(Orphan { conn: own.conn, peer: endpoint, generation, users });
         }
     }
 

@@ -160,17 +160,40 @@ fn h4_the_connect_that_lost_may_arrive_late() {
 }
 
 #[test]
-fn h5_a_peer_that_starts_anew_gets_a_new_connection_and_the_old_one_an_error() {
+fn h5_a_peer_that_starts_anew_gets_a_new_connection_and_the_old_one_stays_until_its_queue_pairs_are_gone() {
     let mut world = quiet(2);
-    world.acquire(0, 1);
+    let lease = world.acquire(0, 1);
+    let other = world.acquire(0, 1);
     world.run_for(10_000);
     let old = world.conn(0, 1).unwrap();
     world.nodes[1] = Node::new(Config::new(endpoint(1), 4242));
     world.acquire(1, 0);
     world.run_for(100_000);
     world.assert_joined(0, 1);
-    assert_eq!(world.nodes[0].down, [(old, DownReason::PeerRestarted)]);
     assert_ne!(world.conn(0, 1), Some(old));
+    assert!(world.nodes[0].engine.contains_key(&old) && world.nodes[0].down.is_empty());
+    world.release(0, lease);
+    world.collect();
+    assert!(world.nodes[0].engine.contains_key(&old));
+    world.release(0, other);
+    world.collect();
+    assert!(!world.nodes[0].engine.contains_key(&old));
+    world.assert_joined(0, 1);
+}
+
+#[test]
+fn h5_queue_pairs_on_a_connection_that_the_peer_lost_fail_when_the_engine_gives_it_up() {
+    let mut world = quiet(2);
+    world.acquire(0, 1);
+    world.run_for(10_000);
+    let old = world.conn(0, 1).unwrap();
+    world.nodes[1].manager.shutdown();
+    world.collect();
+    world.run_for(SECOND_US);
+    assert!(world.nodes[0].engine.contains_key(&old) && world.nodes[0].down.is_empty());
+    world.nodes[0].manager.engine_error(old);
+    world.collect();
+    assert_eq!(world.nodes[0].down, [(old, DownReason::EngineError)]);
 }
 
 #[test]
@@ -245,14 +268,17 @@ fn h6_a_peer_that_vanished_does_not_keep_the_number() {
 #[test]
 fn h6_shutdown_tells_every_peer_at_once() {
     let mut world = quiet(3);
-    world.acquire(1, 0);
-    world.acquire(2, 0);
+    let leases = [1, 2].map(|n| (n, world.acquire(n, 0)));
     world.run_for(10_000);
     world.nodes[0].manager.shutdown();
     world.collect();
     world.run_for(1_000);
-    for n in [1, 2] {
-        assert_eq!(world.nodes[n].down.iter().map(|d| d.1).collect::<Vec<_>>(), [DownReason::PeerClosed]);
+    assert!(world.nodes[0].engine.is_empty());
+    for (n, lease) in leases {
+        assert_eq!(world.conn(n, 0), None, "the next wish opens another connection");
+        world.release(n, lease);
+        world.collect();
+        assert!(world.nodes[n].engine.is_empty() && world.nodes[n].down.is_empty());
     }
 }
 
