@@ -274,11 +274,7 @@ impl Engine {
 }
 
 fn access_of(access: Access) -> QpAccess {
-    QpAccess {
-        remote_write: access.remote_write,
-        remote_read: access.remote_read,
-        remote_atomic: access.remote_atomic,
-    }
+    QpAccess { remote_write: access.remote_write, remote_read: access.remote_read, remote_atomic: access.remote_atomic }
 }
 
 /// A queue pair as the program holds it.
