@@ -136,7 +136,8 @@ impl Engine {
         while let Some(request) = entry.backlog.pop() {
             let kind = super::qp::kind_of(request.wqe.opcode);
             let completion = Completion { wr_id: request.wqe.wr_id, status, kind, qpn, ..Completion::default() };
-            entry.send_cq.push(completion, false);
+            // In Error already: an overrun changes nothing more.
+            entry.send_cq.push(completion, false, &entry.unpolled);
             status = WcStatus::Flushed;
         }
     }

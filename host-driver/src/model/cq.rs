@@ -6,7 +6,7 @@ use super::engine::Shared;
 use crate::device::{AsyncEvent, Completion, CompletionKind, CompletionQueue, CqId, CqSpec, DeviceError, EventSink, WcStatus};
 use crate::verbs::lock;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub struct Cq {
@@ -20,10 +20,38 @@ pub struct Cq {
 }
 
 struct Ring {
-    entries: VecDeque<Completion>,
+    entries: VecDeque<(Completion, Unpolled)>,
     depth: u32,
     armed: Armed,
     overrun: bool,
+}
+
+/// Counts the completions of a send queue that were not polled: they keep their places in it, so that a CQ with room for a full send
+/// queue never overruns.
+#[derive(Clone, Default)]
+pub struct Unpolled(Option<Arc<AtomicU32>>);
+
+impl Unpolled {
+    /// A counter of a send queue. The default counts nothing, as receives need no counting.
+    pub fn counter() -> Self {
+        Unpolled(Some(Arc::default()))
+    }
+
+    pub fn count(&self) -> u32 {
+        self.0.as_ref().map_or(0, |n| n.load(Ordering::Acquire))
+    }
+
+    fn added(&self) {
+        if let Some(n) = &self.0 {
+            n.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn polled(&self) {
+        if let Some(n) = &self.0 {
+            n.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,17 +68,18 @@ impl Cq {
         Cq { id, spec: *spec, shared, events, ring, waiting: AtomicUsize::new(0) }
     }
 
-    /// Adds a completion; one that finds no room is lost, and the queue is in error.
-    pub fn push(&self, completion: Completion, solicited: bool) {
+    /// Adds a completion. `false` on an overrun: it is lost, and the queue is in error.
+    pub fn push(&self, completion: Completion, solicited: bool, unpolled: &Unpolled) -> bool {
         let mut ring = lock(&self.ring);
         if ring.entries.len() >= ring.depth as usize {
             if !ring.overrun {
                 ring.overrun = true;
                 self.events.asynchronous(AsyncEvent::CqError(self.spec.token));
             }
-            return;
+            return false;
         }
-        ring.entries.push_back(completion);
+        unpolled.added();
+        ring.entries.push_back((completion, unpolled.clone()));
         self.waiting.store(ring.entries.len(), Ordering::Release);
         let receive = matches!(completion.kind, CompletionKind::Recv | CompletionKind::RecvWrite);
         let wakes = match ring.armed {
@@ -62,12 +91,19 @@ impl Cq {
             ring.armed = Armed::No;
             self.events.completion(self.spec.token);
         }
+        true
     }
 
     /// Removes the completions of a QP that is gone.
     pub fn forget(&self, qpn: u32) {
         let mut ring = lock(&self.ring);
-        ring.entries.retain(|c| c.qpn != qpn);
+        ring.entries.retain(|(completion, unpolled)| {
+            let stays = completion.qpn != qpn;
+            if !stays {
+                unpolled.polled();
+            }
+            stays
+        });
         self.waiting.store(ring.entries.len(), Ordering::Release);
     }
 }
@@ -91,8 +127,9 @@ impl CompletionQueue for Cq {
         }
         let mut ring = lock(&self.ring);
         let count = out.len().min(ring.entries.len());
-        for (slot, completion) in out.iter_mut().zip(ring.entries.drain(..count)) {
+        for (slot, (completion, unpolled)) in out.iter_mut().zip(ring.entries.drain(..count)) {
             *slot = completion;
+            unpolled.polled();
         }
         self.waiting.store(ring.entries.len(), Ordering::Release);
         if count == 0 && ring.overrun {

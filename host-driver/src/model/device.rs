@@ -28,7 +28,6 @@ const SPEED_MBPS: u32 = 400_000;
 impl ModelDevice {
     pub fn new(shared: Arc<Shared>, events: Arc<dyn EventSink>) -> Self {
         static OPENS: AtomicU64 = AtomicU64::new(0);
-        shared.opened();
         let owner = OPENS.fetch_add(1, Ordering::Relaxed);
         ModelDevice { shared, events, limits: super::limits(), owner, closed: AtomicBool::new(false) }
     }
@@ -133,7 +132,7 @@ impl Device for ModelDevice {
             max_mtu: Mtu::B4096,
             active_mtu: Mtu::B4096,
             gids: 1,
-            max_message_bytes: 1 << 31,
+            max_message_bytes: 1 << 30,
             speed_mbps: SPEED_MBPS,
         })
     }

@@ -28,6 +28,9 @@ const POLLED_LATELY_NS: u64 = 5_000_000;
 /// Wake-ups of the thread for nothing, in a row, after which the program is trusted to poll.
 const WAKES_FOR_NOTHING: u32 = 8;
 
+/// The last number given, by any NIC of the process: a number is not given again soon, though all devices were closed meanwhile.
+static LAST_QPN: AtomicU32 = AtomicU32::new(QPS - 1);
+
 /// What all opens of the device share.
 pub struct Shared {
     pub engine: Mutex<Engine>,
@@ -51,7 +54,6 @@ pub struct Engine {
     pub link: Link,
     /// By QP number.
     pub qps: Vec<Option<Box<Entry>>>,
-    last_qpn: u32,
     /// Regions by key index, and the generation that makes the low byte of their keys.
     pub regions: Vec<(u8, Option<MemoryRegion>)>,
     pub free_keys: VecDeque<u32>,
@@ -65,7 +67,7 @@ pub struct Engine {
 }
 
 impl Shared {
-    /// Makes the NIC, attaches it to the network and starts its thread.
+    /// Makes the NIC, attaches it to the network and starts its thread. It is open once.
     pub fn start() -> Result<Arc<Self>, DeviceError> {
         let link = Link::attach()?;
         let sleeper = link.sleeper();
@@ -74,7 +76,7 @@ impl Shared {
             engine: Mutex::new(Engine::new(link)?),
             pds: Mutex::new(Table::new(limits.max_pd)),
             cqs: Mutex::new(Table::new(limits.max_cq)),
-            opens: AtomicU32::new(0),
+            opens: AtomicU32::new(1),
             stopped: AtomicBool::new(false),
             sleeper,
             deep_sleep: AtomicBool::new(false),
@@ -85,8 +87,10 @@ impl Shared {
         Ok(shared)
     }
 
-    pub fn opened(&self) {
-        self.opens.fetch_add(1, Ordering::AcqRel);
+    /// Counts another open. `false` if the last one is closed already: then it stays so.
+    pub fn open_again(&self) -> bool {
+        let more = |opens: u32| (opens > 0).then_some(opens + 1);
+        self.opens.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
 
     /// The last one takes the NIC from the network: its peers are told.
@@ -197,7 +201,6 @@ impl Engine {
             manager,
             link,
             qps: (0..QPS).map(|_| None).collect(),
-            last_qpn: QPS - 1,
             regions: vec![(0, None); KEYS as usize],
             // Key 0 is given to nobody: programs take it for "none".
             free_keys: (1..KEYS).collect(),
@@ -220,11 +223,12 @@ impl Engine {
     /// The number that was not in use for the longest time.
     pub fn free_qpn(&self) -> Option<u32> {
         let count = QPS - FIRST_QPN;
-        (1..=count).map(|i| FIRST_QPN + (self.last_qpn - FIRST_QPN + i) % count).find(|&qpn| self.qps[qpn as usize].is_none())
+        let last = LAST_QPN.load(Ordering::Relaxed);
+        (1..=count).map(|i| FIRST_QPN + (last - FIRST_QPN + i) % count).find(|&qpn| self.qps[qpn as usize].is_none())
     }
 
-    pub fn note_qpn(&mut self, qpn: u32) {
-        self.last_qpn = qpn;
+    pub fn note_qpn(qpn: u32) {
+        LAST_QPN.store(qpn, Ordering::Relaxed);
     }
 
     pub fn qp(&mut self, qpn: u32) -> Option<&mut Entry> {
@@ -317,8 +321,10 @@ impl Engine {
     /// Completions and events reach their queues.
     pub fn hand_out(&mut self) {
         while let Some(cqe) = self.nic.poll_completion() {
-            if let Some(entry) = self.qp(cqe.qpn) {
-                finish(entry, &cqe);
+            let lost = self.qp(cqe.qpn).is_some_and(|entry| !finish(entry, &cqe));
+            if lost {
+                // The overrun of its CQ is the end of a QP; one that is in Error already stays so.
+                let _failed = self.nic.modify_qp(cqe.qpn, mrnic_model::QpState::Error);
             }
         }
         while let Some(event) = self.nic.poll_async_event() {

@@ -41,7 +41,7 @@ impl Provider for ModelProvider {
             return Err(DeviceError::NoDevice { name: name.to_owned() });
         }
         let mut nic = crate::verbs::lock(&self.nic);
-        let shared = match nic.upgrade().filter(|shared| !shared.is_stopped()) {
+        let shared = match nic.upgrade().filter(|shared| shared.open_again()) {
             Some(shared) => shared,
             None => {
                 let shared = Shared::start()?;

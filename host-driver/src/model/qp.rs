@@ -2,7 +2,7 @@
 //!
 //! In: posts and modifications. Out: work of the model; completions in their queues. A QP in RTR or RTS may wait for its connection: what
 //! is posted meanwhile waits with it.
-use super::cq::Cq;
+use super::cq::{Cq, Unpolled};
 use super::engine::{Engine, Shared};
 use super::link::{ip_of_gid, place_of};
 use super::requests::{translate, Backlog, InlineSlab};
@@ -29,6 +29,8 @@ pub struct Entry {
     pub lease: Option<Lease>,
     pub conn: Option<u16>,
     pub backlog: Backlog,
+    /// Completions of its requests that the program has not polled.
+    pub unpolled: Unpolled,
     /// It is in the engine's list of backlogged QPs.
     queued: bool,
     pub inline: Option<InlineSlab>,
@@ -85,11 +87,19 @@ fn status_of(status: Status) -> WcStatus {
     }
 }
 
-/// A completion of the model reaches the queue it belongs to.
-pub fn finish(entry: &Entry, cqe: &Cqe) {
+/// MAK.code bad_qp.
+const CODE_BAD_QP: u8 = 4;
+
+/// A completion of the model reaches the queue it belongs to. `false`: there was no room.
+pub fn finish(entry: &Entry, cqe: &Cqe) -> bool {
+    let status = match (cqe.status, cqe.nak_code) {
+        // A peer that does not exist does not answer, as far as verbs programs know: they expect that retries run out.
+        (Status::RemInvReqErr, CODE_BAD_QP) => WcStatus::RetryExceeded,
+        (status, _) => status_of(status),
+    };
     let completion = Completion {
         wr_id: cqe.wr_id,
-        status: status_of(cqe.status),
+        status,
         kind: kind_of(cqe.opcode),
         byte_len: cqe.byte_len,
         imm: cqe.imm.map(u32::to_be_bytes),
@@ -97,8 +107,11 @@ pub fn finish(entry: &Entry, cqe: &Cqe) {
         src_qpn: entry.config.peer_qpn,
         vendor_error: cqe.nak_code.into(),
     };
-    let cq = if cqe.is_recv() { &entry.recv_cq } else { &entry.send_cq };
-    cq.push(completion, cqe.solicited);
+    if cqe.is_recv() {
+        entry.recv_cq.push(completion, cqe.solicited, &Unpolled::default())
+    } else {
+        entry.send_cq.push(completion, cqe.solicited, &entry.unpolled)
+    }
 }
 
 impl Engine {
@@ -136,11 +149,11 @@ impl Engine {
         }
     }
 
-    /// Requests of `qpn` that are not complete.
+    /// Requests of `qpn` that take a place in its send queue: until their completions are polled.
     fn outstanding(&self, qpn: u32) -> u32 {
-        let waiting = self.qps.get(qpn as usize).and_then(Option::as_deref).map_or(0, |entry| entry.backlog.len());
+        let Some(entry) = self.qps.get(qpn as usize).and_then(Option::as_deref) else { return 0 };
         let taken = self.nic.send_queue(qpn).map_or(0, |queue| queue.count);
-        waiting as u32 + taken
+        entry.backlog.len() as u32 + taken + entry.unpolled.count()
     }
 
     /// The state that the program sees.
@@ -327,13 +340,14 @@ impl Qp {
             lease: None,
             conn: None,
             backlog: Backlog::with_capacity(capacity.max_send_wr),
+            unpolled: Unpolled::counter(),
             queued: false,
             inline,
             notify_drained: false,
             draining: false,
             told_last_wqe: false,
         }));
-        engine.note_qpn(qpn);
+        Engine::note_qpn(qpn);
         Ok(Arc::new(Qp { qpn, capacity, shared: shared.clone() }))
     }
 }
@@ -377,6 +391,11 @@ impl QueuePair for Qp {
     }
 
     fn post_send(&self, request: &SendRequest<'_>) -> Result<(), PostError> {
+        if let Payload::Sges(list) = request.payload {
+            if list.len() > self.capacity.max_send_sge as usize {
+                return Err(PostError::TooManySges);
+            }
+        }
         let mut engine = lock(&self.shared.engine);
         let state = engine.state(self.qpn).filter(|_| !self.shared.is_stopped()).ok_or(PostError::Gone)?;
         if matches!(state, QpState::Reset | QpState::Init | QpState::Rtr) {
@@ -408,6 +427,9 @@ impl QueuePair for Qp {
         let mut engine = lock(&self.shared.engine);
         if self.shared.is_stopped() {
             return Err(PostError::Gone);
+        }
+        if request.sges.len() > self.capacity.max_recv_sge as usize {
+            return Err(PostError::TooManySges);
         }
         let mut list = [mrnic_model::Sge::default(); SGES_MAX];
         let sges = super::receive::sges_of(request, &mut list)?;
