@@ -27,10 +27,19 @@ struct List {
 }
 
 /// All lists of a NIC.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SgeTable {
     lists: Vec<List>,
     free: Vec<u32>,
+}
+
+/// Lists for which room is made at first.
+const LISTS_AT_FIRST: usize = 64;
+
+impl Default for SgeTable {
+    fn default() -> Self {
+        SgeTable { lists: Vec::with_capacity(LISTS_AT_FIRST), free: Vec::with_capacity(LISTS_AT_FIRST) }
+    }
 }
 
 impl SgeTable {
