@@ -8,7 +8,9 @@
 //!   [`Nic::poll_timeout`], [`Nic::poll_completion`]), for users and simulations;
 //! - step by step (`step_*`), for a comparison with hardware: order and timing are the caller's, each decision the model's.
 //!
-//! The autonomous driver is built from the same steps.
+//! The autonomous driver is built from the same steps. Receives come in by [`Nic::post_recv`] and [`Nic::post_srq_recv`],
+//! work requests with lists by [`Nic::post_send_list`]; [`Nic::poll_async_event`] tells what completions do not.
+//! `NicConfig::write_only` leaves the model with what the RTL does: WRITE without immediate.
 #![no_std]
 
 extern crate alloc;

@@ -2,7 +2,7 @@
 //! In: its headers and payload. Out: what was placed through the work request's own SGEs. Guarantees that it is accepted in
 //! any case and never placed at an address of the peer.
 
-use mrnic_wire::{AtomicOp, Body, Msg};
+use mrnic_wire::{Body, Msg};
 
 use super::ack_step::NakEvent;
 use super::describe::tag_of;
@@ -83,7 +83,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     fn atomic_response(&mut self, conn: u16, qpn: u32, msg: Msg, value: u64, mem: &mut impl HostMemory) -> Option<Accepted> {
         let message = self.awaiting(conn, qpn, msg)?;
-        let _op: AtomicOp = atomic_op(message.opcode)?;
+        atomic_op(message.opcode)?;
         let row = *self.qp(qpn).ok()?.send.row(msg.msn);
         let only = Sge { addr: row.laddr, len: row.length, lkey: 0 };
         let bytes = value.to_le_bytes();

@@ -6,7 +6,8 @@ use super::Nic;
 use crate::error::StepError;
 use crate::event::Event;
 use crate::seq::Tick;
-use crate::tx::messages::{Fail, RetriesSpent, Withdrawal};
+use crate::tx::entering::{RetriesSpent, Withdrawal};
+use crate::tx::messages::Fail;
 use crate::wqe::Status;
 use crate::{CongestionControl, Profile};
 

@@ -3,6 +3,7 @@
 
 pub mod ack;
 pub mod conn;
+pub mod entering;
 pub mod messages;
 pub mod path;
 pub mod pool;

@@ -245,7 +245,7 @@ impl<P: Profile> Duo<P> {
                 assert!(nic.timer_armed_if_needed(0, path), "side {side} path {path}: work but no timer");
             }
             let Ok(tx) = nic.tx_conn(0) else { continue };
-            let waits = !(tx.fifo.is_empty() && tx.responses.fifo.is_empty()) && !tx.error;
+            let waits = tx.fifo.len() + tx.responses.fifo.len() > 0 && !tx.error;
             let outstanding = (0..self.setup.paths).any(|p| {
                 let path = nic.tx_path(0, p).unwrap();
                 path.span() > 0 || matches!(path.state, PathState::Suspect | PathState::Down)

@@ -183,7 +183,7 @@ impl<P: Profile> Workload<P> {
             w.raddr = crate::duo::BASE + WORDS + 8 * (1 + u64::from(qpn));
             before = stream.word;
             // Every third one does not find what it compares with.
-            w.compare = if id % 3 == 0 { before.wrapping_add(1) } else { before };
+            w.compare = if id.is_multiple_of(3) { before.wrapping_add(1) } else { before };
             w.swap_add = self.duo.rng.random();
         }
         if self.duo.nic[side].post_send_list(qpn, &w, &list).is_err() {
@@ -335,7 +335,7 @@ impl<P: Profile> Workload<P> {
         let mut idle = 0u64;
         let mut last = 0;
         while self.done < self.posted || self.posted < self.load.messages {
-            if self.steps % 3000 == 0 {
+            if self.steps.is_multiple_of(3000) {
                 if self.load.faults {
                     self.change_faults();
                 }
