@@ -16,12 +16,21 @@ pub fn provider() -> &'static dyn Provider {
     PROVIDER.get_or_init(|| choose(std::env::var(VARIABLE).as_deref().unwrap_or("model"))).as_ref()
 }
 
+/// The names that [`VARIABLE`] may have.
+pub const CARRIERS: [&str; 2] = ["model", "loopback"];
+
+/// Whether there is a carrier of that name.
+pub fn check(name: &str) -> Result<(), String> {
+    let known = || format!("{name} is no device; there are {}", CARRIERS.join(", "));
+    CARRIERS.contains(&name).then_some(()).ok_or_else(known)
+}
+
 fn choose(name: &str) -> Box<dyn Provider> {
     match name {
         "model" => Box::new(ModelProvider::default()),
         "loopback" => Box::new(LoopbackProvider::default()),
         other => {
-            eprintln!("mrnic: {VARIABLE}={other} names no carrier (there are: model, loopback); no devices are shown");
+            eprintln!("mrnic: {VARIABLE}={other} names no carrier (there are: {}); no devices are shown", CARRIERS.join(", "));
             Box::new(NoDevices)
         }
     }
@@ -52,5 +61,10 @@ mod tests {
     fn a_wrong_carrier_name_shows_no_device() {
         assert_eq!(choose("loopback").devices().len(), 1);
         assert!(choose("nothing").devices().is_empty());
+        assert!(check("nothing").is_err());
+        for name in CARRIERS {
+            check(name).unwrap();
+            assert_eq!(choose(name).devices().len(), 1);
+        }
     }
 }

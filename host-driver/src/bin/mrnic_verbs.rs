@@ -3,7 +3,9 @@
 //! In: a command line. Out: `libibverbs.so.1`, and the exit status of the program that was run.
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use mrnic_host_driver::{launch, link};
+use mrnic_host_driver::model::faults;
+use mrnic_host_driver::{launch, link, provider};
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,6 +19,30 @@ struct Arguments {
     /// Where the library is put.
     #[arg(long, global = true, default_value = "build/verbs")]
     out: PathBuf,
+    /// What stands behind the library: model or loopback.
+    #[arg(long, global = true)]
+    device: Option<String>,
+    /// Faults of the network: a shipped scenario (loss-1, loss-10, reorder, plane-kill, ...) or a TOML file.
+    #[arg(long, global = true)]
+    scenario: Option<String>,
+}
+
+impl Arguments {
+    /// What programs learn from their environment. Checked here, where the user sees it.
+    fn environment(&self) -> Result<Vec<(&'static str, OsString)>> {
+        let mut variables = Vec::new();
+        if let Some(device) = &self.device {
+            provider::check(device).map_err(anyhow::Error::msg)?;
+            variables.push((provider::VARIABLE, device.into()));
+        }
+        if let Some(scenario) = &self.scenario {
+            faults::load(scenario)?;
+            // A file is found from any folder.
+            let path = std::path::absolute(scenario)?;
+            variables.push((faults::VARIABLE, if path.exists() { path.into() } else { scenario.into() }));
+        }
+        Ok(variables)
+    }
 }
 
 #[derive(Subcommand)]
@@ -40,6 +66,7 @@ enum Action {
 
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
+    let environment = arguments.environment()?;
     let made = link::build(&arguments.out)?;
     match arguments.action {
         Action::Build => {
@@ -47,13 +74,15 @@ fn main() -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Action::Run { command } => {
-            let error = launch::command(&arguments.out, &command)?.exec();
+            let error = launch::command(&arguments.out, &command)?.envs(environment).exec();
             Err(error).with_context(|| format!("cannot run {}", command[0]))
         }
         Action::Pair { mut command } => {
-            let server = launch::command(&arguments.out, &command)?;
+            let mut server = launch::command(&arguments.out, &command)?;
+            server.envs(environment.clone());
             command.push("127.0.0.1".to_owned());
-            let client = launch::command(&arguments.out, &command)?;
+            let mut client = launch::command(&arguments.out, &command)?;
+            client.envs(environment);
             let (server, client) = launch::pair(server, client, true)?;
             let both = server.status.success() && client.status.success();
             Ok(if both { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -10,7 +10,7 @@ use crate::device::*;
 use crate::table::Table;
 use crate::verbs::lock;
 use mrnic_firmware::{Config, Manager};
-use mrnic_host_net::{Sleeper, Urgency};
+use mrnic_host_net::Sleeper;
 use mrnic_model::nic::driver::FRAME_BYTES_MAX;
 use mrnic_model::{AsyncEvent as ModelEvent, Nic, NicConfig, OpenMr0, Received, Tick, TransmitKind};
 use mrnic_wire::{Body, Profile};
@@ -255,7 +255,8 @@ impl Engine {
         });
         let now_us = self.now_us();
         let manager = self.manager.next_timeout_us().map(|at| Duration::from_micros(at.saturating_sub(now_us)));
-        model.into_iter().chain(manager).min()
+        let network = self.link.next_delivery_ns().map(Duration::from_nanos);
+        model.into_iter().chain(manager).chain(network).min()
     }
 
     fn take_frames(&mut self) -> bool {
@@ -301,12 +302,11 @@ impl Engine {
         while count < FRAMES_A_RUN {
             let Some(sent) = self.nic.poll_transmit(tick, &mut self.frame[..], &self.memory) else { break };
             count += 1;
-            let urgency = if sent.kind == TransmitKind::Ack { Urgency::Soon } else { Urgency::Now };
             if let Some(place) = self.places[usize::from(sent.conn)] {
-                self.link.send(place, &mut self.frame[..sent.len], urgency);
+                self.link.send(place, &mut self.frame[..sent.len], sent.kind == TransmitKind::Ack);
             }
         }
-        count > 0
+        self.link.deliver() || count > 0
     }
 
     /// Writes a control packet's frame and sends it.
@@ -314,7 +314,7 @@ impl Engine {
         let Ok(len) = packet.emit::<OpenMr0>(&mut self.frame[..]) else { return };
         let to = mrnic_firmware::Endpoint::source(&packet.net.reversed());
         if let Some(place) = super::link::place_of(to.ip) {
-            self.link.send(place, &mut self.frame[..len], Urgency::Now);
+            self.link.send(place, &mut self.frame[..len], false);
         }
     }
 

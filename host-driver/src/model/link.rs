@@ -2,6 +2,7 @@
 //!
 //! In: frames with the place they go to. Out: frames that arrived. A ring that fills up marks frames (ECN) as the queue of a switch does,
 //! and a full one drops them.
+use super::faults::Faults;
 use crate::device::DeviceError;
 use mrnic_firmware::Endpoint;
 use mrnic_host_net::{Port, Segment, Sleeper, Urgency};
@@ -11,11 +12,14 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// Frames in a ring above which further ones are marked.
 const MARK_FRAMES: u32 = 64;
+/// A frame that arrives within this time is waited for without sleeping.
+const SOON_NS: u64 = 50_000;
 /// 10.77.0.0/16: place p has 10.77.0.(p + 1).
 const NET: [u8; 2] = [10, 77];
 
 pub struct Link {
     port: Port,
+    faults: Option<Faults>,
     /// Frames that found no room or no receiver.
     pub lost: u64,
 }
@@ -40,11 +44,22 @@ pub fn ip_of_gid(gid: [u8; 16]) -> Option<IpAddr> {
     std::net::Ipv6Addr::from(gid).to_ipv4_mapped().map(IpAddr::V4)
 }
 
+/// Writes a frame into the ring of its receiver.
+fn give(port: &mut Port, to: usize, frame: &mut [u8], is_ack: bool) -> bool {
+    if port.queued(to) > MARK_FRAMES {
+        set_ecn(frame, ECN_CE);
+    }
+    let urgency = if is_ack { Urgency::Soon } else { Urgency::Now };
+    port.send_with(to, frame.len(), urgency, |buf| buf.copy_from_slice(frame)).is_ok()
+}
+
 impl Link {
     pub fn attach() -> Result<Self, DeviceError> {
         let gone = |error: mrnic_host_net::NetError| DeviceError::Gone { detail: error.to_string() };
         let segment = Segment::open(Segment::default_dir()).map_err(gone)?;
-        Ok(Link { port: Port::attach(&segment).map_err(gone)?, lost: 0 })
+        let port = Port::attach(&segment).map_err(gone)?;
+        let faults = Faults::from_environment(port.place(), segment.now_ns())?;
+        Ok(Link { port, faults, lost: 0 })
     }
 
     pub fn endpoint(&self) -> Endpoint {
@@ -69,12 +84,26 @@ impl Link {
         self.port.polls(until_ns);
     }
 
-    pub fn send(&mut self, to: usize, frame: &mut [u8], urgency: Urgency) {
-        if self.port.queued(to) > MARK_FRAMES {
-            set_ecn(frame, ECN_CE);
+    /// A frame leaves; `is_ack`: it can wait if the receiver looks by itself.
+    pub fn send(&mut self, to: usize, frame: &mut [u8], is_ack: bool) {
+        let now_ns = self.now_ns();
+        match &mut self.faults {
+            Some(faults) => faults.send(now_ns, to, frame, is_ack),
+            None => self.lost += u64::from(!give(&mut self.port, to, frame, is_ack)),
         }
-        let sent = self.port.send_with(to, frame.len(), urgency, |buf| buf.copy_from_slice(frame));
-        self.lost += u64::from(sent.is_err());
+    }
+
+    /// Frames that have crossed the network reach the rings. Returns whether there were any, or there will be at once.
+    pub fn deliver(&mut self) -> bool {
+        let now_ns = self.now_ns();
+        let Link { port, faults: Some(faults), lost } = self else { return false };
+        let count = faults.deliver(now_ns, |to, frame| *lost += u64::from(!give(port, to, frame, false)));
+        count > 0 || faults.next_ns(now_ns).is_some_and(|ns| ns < SOON_NS)
+    }
+
+    /// How long until a frame has crossed the network.
+    pub fn next_delivery_ns(&self) -> Option<u64> {
+        self.faults.as_ref()?.next_ns(self.now_ns())
     }
 
     pub fn receive(&mut self, limit: usize, take: impl FnMut(&mut [u8])) -> usize {

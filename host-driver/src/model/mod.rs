@@ -7,6 +7,7 @@ mod connect;
 mod cq;
 mod device;
 mod engine;
+pub mod faults;
 mod link;
 mod memory;
 mod qp;
