@@ -395,6 +395,13 @@ impl World {
         for _ in 0..2000 {
             self.cycle()?;
         }
+        // a timer may have acted in the last of them: its probe is still being built
+        for _ in 0..2000 {
+            if self.nodes.iter_mut().all(|n| n.watch.checker.as_mut().is_none_or(|c| c.finish().is_ok())) {
+                break;
+            }
+            self.cycle()?;
+        }
         Ok(())
     }
 

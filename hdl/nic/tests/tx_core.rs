@@ -39,6 +39,15 @@ fn a_resend_leaves_at_once() {
     assert!(t.resend_clocks <= 64, "a resend left {} clocks after the acknowledgment that showed the gap", t.resend_clocks);
 }
 
+/// L3, L4: while the packet builder is the limit, a slot always waits for it; timers still have their turn.
+#[test]
+fn timers_are_on_time_while_the_packet_builder_is_the_limit() {
+    let t = run("sim", Weather { loss: 0.1, desc_clocks: 40, ..Weather::calm(9, 200_000) }, true);
+    assert!(t.new_packets > 1000 && t.timers[1] > 20, "{t:?}");
+    // probes that are due together leave one in 40 clocks
+    assert!(t.timer_late_clocks <= 1000, "a timer was {} clocks late", t.timer_late_clocks);
+}
+
 /// L1, L2, L3, L6, C1, R2: losses, duplicates, marks.
 #[test]
 fn rough_fabric() {

@@ -323,6 +323,9 @@ impl Bench {
             let on = calm || self.rng.random_bool(0.6);
             self.set(ready, on.into());
         }
+        if !self.cycle.is_multiple_of(self.weather.desc_clocks) {
+            self.set("desc_ready", 0);
+        }
         self.dut.eval();
         let qp = self.get("qperr_addr") as usize;
         let desc = self.get("desc_valid") & self.get("desc_ready") == 1;

@@ -18,6 +18,8 @@ pub struct Weather {
     /// Random rate hints instead of none.
     pub hints: bool,
     pub back_pressure: bool,
+    /// The packet builder takes one descriptor in so many clocks.
+    pub desc_clocks: u64,
     pub fault: u64,
     pub clocks_per_tick: u64,
 }
@@ -36,6 +38,7 @@ impl Weather {
             naks: 0.0,
             hints: false,
             back_pressure: false,
+            desc_clocks: 1,
             fault: 0,
             clocks_per_tick: 8,
         }

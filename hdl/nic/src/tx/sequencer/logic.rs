@@ -638,11 +638,12 @@ impl Logic for Sequencer {
         self.choice.ack_may.next = self.ack_may.val();
         // what is still retired belongs to the connection's earlier life
         self.choice.open_may.next = self.opening.pending.val() & self.retire_idle.val() & !self.acked.busy.val();
+        // what the steps emit finds its register empty; while the packet builder is the limit, timers and slots see the same moment
+        self.desc_free.next = !self.desc_held.q.val() | self.desc_ready.val();
         self.choice.timer_may.next =
-            self.offer_valid.val() & !self.desc_held.q.val() & !self.cerr_held.q.val() & !self.port_held.q.val();
+            self.offer_valid.val() & self.desc_free.val() & !self.cerr_held.q.val() & !self.port_held.q.val();
         // an alloc that is still held is taken two clocks later at the latest, long before the slot needs the place
-        self.choice.slot_may.next =
-            self.next_valid.val() & !self.done_valid.val() & (!self.desc_held.q.val() | self.desc_ready.val());
+        self.choice.slot_may.next = self.next_valid.val() & !self.done_valid.val() & self.desc_free.val();
         if self.choose.val() {
             self.count.d.next = 0.into();
             self.time.d.next = self.now.val();

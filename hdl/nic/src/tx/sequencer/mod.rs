@@ -222,6 +222,8 @@ pub struct Sequencer {
     choose: Signal<Local, Bit>,
     /// Nothing waits of the connection that was closed.
     emptied: Signal<Local, Bit>,
+    /// No descriptor waits after this clock, unless the step of this clock makes one.
+    desc_free: Signal<Local, Bit>,
     ack_taken: Signal<Local, Bit>,
     ack_conn: Signal<Local, Bits<16>>,
     ack_home: Signal<Local, Bits<3>>,
@@ -260,7 +262,7 @@ impl Sequencer {
             length_low, packet, inflight, qp_error, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
             alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held,
             cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
-            out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, row, is_ack, choose, emptied,
+            out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, row, is_ack, choose, emptied, desc_free,
             ack_taken, ack_conn, ack_home, ack_may, span, own_srtt, chosen, chosen_port, element, to_old, nak_offset,
             nak_span, table_row, pipe_after, emit_desc,
         })
