@@ -395,13 +395,6 @@ impl World {
         for _ in 0..2000 {
             self.cycle()?;
         }
-        // a timer may have acted in the last of them: its probe is still being built
-        for _ in 0..2000 {
-            if self.nodes.iter_mut().all(|n| n.watch.checker.as_mut().is_none_or(|c| c.finish().is_ok())) {
-                break;
-            }
-            self.cycle()?;
-        }
         Ok(())
     }
 
@@ -447,6 +440,13 @@ impl World {
         let mut commits = 0;
         for (n, node) in self.nodes.iter_mut().enumerate() {
             let values = node.nic.counters(&mut node.watch)?;
+            // a timer may have acted while the counters were read: its probe is still being built
+            for _ in 0..2000 {
+                if node.watch.checker.as_mut().is_none_or(|c| c.finish().is_ok()) {
+                    break;
+                }
+                node.nic.step(&mut node.watch)?;
+            }
             if let Some(report) = node.watch.failed.take() {
                 return Err(RunError::Lockstep { node: n, report });
             }
