@@ -231,6 +231,23 @@ fn a_peer_that_never_answers_more_wqes_than_fit() {
     never_answers(8, 2, 30);
 }
 
+/// L4 (a): one small message uses one path; the seven others have nothing outstanding and stay UP although all are dead.
+#[test]
+fn a_lone_packet_to_a_peer_that_never_answers() {
+    let mut rig = Rig::new();
+    rig.set_rto_min(16);
+    rig.open(0, &|_| {});
+    let qp = rig.pair(0);
+    let local = rig.filled(0, 64, 3);
+    let remote = rig.region(1, 64, 5, writable(), 1);
+    rig.cut = true;
+    rig.post_write(0, qp, Write { expect: STATUS_RETRY_EXC_ERR, ..write(&local, &remote, 64) });
+    rig.run();
+    let [a, _] = rig.finish();
+    assert_eq!((a.get("CONN_ERROR"), a.get("PATH_DOWN")), (1, 1));
+    rig.assert_untouched(1, &remote);
+}
+
 /// W3, S2: a queue pair is refused while its messages, more than fit, lie between those of others in the connection's FIFO.
 #[test]
 fn a_refused_queue_pair_between_others() {

@@ -60,7 +60,11 @@ struct Watch {
 
 impl Watch {
     fn new(build: &BuildConfig) -> Self {
-        Self { checker: checker(build), failed: None, records: None }
+        Self::with_rto_min(build, reg::rto_min::RESET)
+    }
+
+    fn with_rto_min(build: &BuildConfig, ticks: u32) -> Self {
+        Self { checker: checker(build, ticks), failed: None, records: None }
     }
 }
 
@@ -143,7 +147,7 @@ pub struct Rig {
     pub limit_us: u64,
 }
 
-fn checker(build: &BuildConfig) -> Checker {
+fn checker(build: &BuildConfig, rto_min_ticks: u32) -> Checker {
     let config = NicConfig {
         conns: build.conns as u32,
         paths_max: build.paths as u8,
@@ -154,7 +158,7 @@ fn checker(build: &BuildConfig) -> Checker {
         pool_packets: build.pool_packets as u32,
         ack_every: reg::ack_every::RESET as u8,
         ack_delay_ticks: reg::ack_delay::RESET,
-        rto_min_ticks: reg::rto_min::RESET,
+        rto_min_ticks,
         epoch_cap_bytes: 0,
         events: false,
         write_only: true,
@@ -194,6 +198,14 @@ impl Rig {
             frames_sent: 0,
             frames_received: [0; 2],
             limit_us: 20_000,
+        }
+    }
+
+    /// Sets RTO_MIN of both NICs, before anything is opened.
+    pub fn set_rto_min(&mut self, ticks: u32) {
+        for node in &mut self.nodes {
+            node.nic.write_register(reg::rto_min::OFFSET, ticks);
+            node.watch = Watch::with_rto_min(&build(), ticks);
         }
     }
 

@@ -58,6 +58,8 @@ pub struct TimerCheck {
     healthy: Signal<Local, Bit>,
     steps: Signal<Local, Bits<3>>,
     more: Signal<Local, Bits<4>>,
+    /// L4 (a): packets of a DOWN path that no other path brought home either.
+    hopeless: Signal<Local, Bit>,
 }
 
 impl TimerCheck {
@@ -66,7 +68,7 @@ impl TimerCheck {
             ;
             clock, now, rto_min, path, row, cfg, conn, other_up, action, backoff, timeout, active, deadline, idle, base,
             tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
-            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, steps, more,
+            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, steps, more, hopeless,
         })
     }
 }
@@ -161,6 +163,7 @@ impl Logic for TimerCheck {
         comment!("clock 6");
         self.action_reg.d.next = 0.into();
         self.timeout_reg.d.next = false;
+        self.hopeless.next = false;
         // Until the next look: the timeout, or the next tail probe if the path may send one. A resend may put packets in
         // flight at any time without moving t_base, so a path with nothing in flight is looked at again as well.
         self.pause.next = self.to_rto.q.val();
@@ -180,7 +183,8 @@ impl Logic for TimerCheck {
                 self.timeout_reg.d.next = true;
                 self.wait_reg.d.next = self.limit.q.val();
                 self.action_reg.d.next = 2.into();
-                if self.over.q.val() & !self.other_up.val() {
+                self.hopeless.next = (self.backoff_reg.q.val() == 15) & (self.path.val().state == 3) & self.outstanding.q.val();
+                if (self.over.q.val() & !self.other_up.val()) | self.hopeless.val() {
                     self.action_reg.d.next = 6.into();
                 } else if (self.backoff_reg.q.val() >= 2) & (self.path.val().state == 1) {
                     self.action_reg.d.next = 7.into();

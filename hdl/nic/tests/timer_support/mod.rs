@@ -121,7 +121,8 @@ pub fn reference(c: &Case) -> (u64, Case) {
     // L4
     after.backoff = (c.backoff + 1).min(15);
     after.t_base = c.now;
-    if after.backoff > c.retry_cnt && !c.other_up {
+    let hopeless = after.backoff == 15 && c.state == DOWN && outstanding;
+    if (after.backoff > c.retry_cnt && !c.other_up) || hopeless {
         after.error = true;
         return (6, after);
     }

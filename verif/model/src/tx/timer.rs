@@ -97,6 +97,9 @@ pub fn deadline_watching<S>(path: &TxPath<S>, now: Tick, rto_min_ticks: u32, ali
     Some(now.wrapping_add(until_rto.min(until_tail)))
 }
 
+/// L4: the exponent counts no further.
+const BACKOFF_MAX: u8 = 15;
+
 /// Does what is due at `now`. The caller has checked that the connection is open and not in error.
 pub fn step<C: CongestionControl>(
     cc: &C,
@@ -136,10 +139,12 @@ pub fn step_watching<C: CongestionControl>(
         return TimerAction::None;
     }
     // L4: timeout.
-    path.backoff = (path.backoff + 1).min(15);
+    path.backoff = (path.backoff + 1).min(BACKOFF_MAX);
     path.t_base = now;
     cc.on_timeout(&mut path.win, &mut path.cc, now);
-    if path.backoff > retry_cnt && !other_up {
+    // L4 (a): packets that a DOWN path has left to others do not come back for ever; those may be dead too, and idle.
+    let hopeless = path.backoff == BACKOFF_MAX && path.state == PathState::Down && path.span() > 0;
+    if (path.backoff > retry_cnt && !other_up) || hopeless {
         return TimerAction::ConnError;
     }
     let action = if path.backoff >= 2 && path.state == PathState::Up {

@@ -293,7 +293,8 @@ impl PathRef {
         }
         self.backoff = (self.backoff + 1).min(15);
         (self.t_base, self.window, self.credit) = (now, 1, 0);
-        if self.backoff > RETRIES && !other_up {
+        let hopeless = self.backoff == 15 && self.state == PathState::Down && busy;
+        if (self.backoff > RETRIES && !other_up) || hopeless {
             return TimerAction::ConnError;
         }
         let action = match self.state {

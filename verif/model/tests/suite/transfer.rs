@@ -184,6 +184,18 @@ fn all_paths_dead_is_an_orderly_error<P: Profile>() {
     }
 }
 
+/// L4 (a): one small message uses one path; the others have nothing outstanding and stay UP although all are dead.
+fn a_lone_packet_on_dead_paths_is_an_orderly_error<P: Profile>() {
+    for (paths, write_only) in [(2, true), (8, true), (8, false)] {
+        let nic = NicConfig { write_only, ..Setup::default().nic };
+        let mut pair = Pair::<P>::new(&Setup { paths, nic, ..Setup::default() });
+        pair.fabric.dead = vec![true; paths.into()];
+        pair.post(0, 0, write(7, 0, 0, 64));
+        pair.run_until_cqes(0, 1, LONG);
+        assert_eq!((pair.cqes[0][0].wr_id, pair.cqes[0][0].status), (7, Status::RetryExcErr));
+    }
+}
+
 /// A QP fails; the other QP of the same connection completes, and the sequence is filled by NOPs (R4, S6).
 fn a_failed_qp_leaves_the_others_alone<P: Profile>() {
     let seed = seed(400);
@@ -428,6 +440,7 @@ crate::for_each_profile!(
     all_acknowledgments_lost_then_healed,
     a_plane_dies_and_comes_back,
     all_paths_dead_is_an_orderly_error,
+    a_lone_packet_on_dead_paths_is_an_orderly_error,
     a_failed_qp_leaves_the_others_alone,
     an_unknown_peer_qp_is_an_orderly_error,
     a_reopened_qp_starts_anew,
