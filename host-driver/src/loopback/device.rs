@@ -1,10 +1,10 @@
 //! An open loopback device.
 //!
 //! In: control calls. Out: objects on the fabric that all opens share; closing stops this open's QPs.
-use super::cq::Cq;
 use super::engine::Fabric;
 use super::qp::Qp;
 use super::receive::{ReceiveQueue, Srq};
+use crate::completions::Cq;
 use crate::device::*;
 use crate::verbs::lock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,10 +2,10 @@
 //!
 //! In: the queues of all QPs of the process. Out: copied bytes and completions, each request whole and in order. Runs in whatever thread
 //! polls or posts; two threads never run it at once, and no wake-up is lost.
-use super::cq::Cq;
 use super::memory::{copy, Piece, Pieces, Regions};
 use super::qp::{Entry, Qp};
 use super::receive::Srq;
+use crate::completions::Cq;
 use crate::device::*;
 use crate::table::Table;
 use crate::verbs::lock;
@@ -21,7 +21,7 @@ pub struct Fabric {
     pub engine: Mutex<Engine>,
     pub regions: Regions,
     pub pds: Mutex<Table<()>>,
-    pub cqs: Mutex<Table<Arc<Cq>>>,
+    pub cqs: Mutex<Table<Arc<Cq<Fabric>>>>,
     pub srqs: Mutex<Table<Arc<Srq>>>,
     /// Send requests that wait.
     pub pending: AtomicU64,
@@ -59,11 +59,22 @@ enum Outcome {
     Wait,
 }
 
-impl Fabric {
-    pub fn remove_cq(&self, id: CqId) {
-        lock(&self.cqs).remove(id.0);
+impl crate::completions::Engine for Fabric {
+    fn poll(&self) {
+        self.progress();
     }
 
+    fn keep_going(self: &Arc<Self>) {
+        self.stay_awake();
+        self.progress();
+    }
+
+    fn remove_cq(&self, id: CqId) {
+        lock(&self.cqs).remove(id.0);
+    }
+}
+
+impl Fabric {
     pub fn remove_srq(&self, id: SrqId) {
         lock(&self.srqs).remove(id.0);
     }
@@ -91,7 +102,7 @@ impl Fabric {
     }
 
     /// From the first armed CQ on a thread keeps retry timers going while the program sleeps.
-    pub fn stay_awake(self: &Arc<Self>) {
+    fn stay_awake(self: &Arc<Self>) {
         if self.awake.swap(true, Ordering::AcqRel) {
             return;
         }

@@ -2,7 +2,6 @@
 //!
 //! In: the calls of [`crate::device`]. Out: full RC semantics between QPs of one process (also of several contexts): SEND, WRITE, READ,
 //! atomics, shared receive queues, receiver-not-ready, access errors, retries and flushes. No packets, no loss; a QP is found by its number.
-mod cq;
 mod device;
 mod engine;
 mod memory;

@@ -1,10 +1,10 @@
 //! Queue pairs of the loopback device: state, attributes and the send queue.
 //!
 //! In: posts and modifications. Out: entries for the engine, in order. Entries are made once and used again.
-use super::cq::{Cq, Slot};
 use super::engine::Fabric;
 use super::memory::Piece;
 use super::receive::{ReceiveQueue, Srq};
+use crate::completions::{Cq, Slot};
 use crate::device::*;
 use crate::rules::Access;
 use crate::verbs::lock;
@@ -16,8 +16,8 @@ use std::time::Instant;
 pub struct Qp {
     pub number: u32,
     pub pd: PdId,
-    pub send_cq: Arc<Cq>,
-    pub recv_cq: Arc<Cq>,
+    pub send_cq: Arc<Cq<Fabric>>,
+    pub recv_cq: Arc<Cq<Fabric>>,
     pub receive: Arc<ReceiveQueue>,
     pub srq: Option<Arc<Srq>>,
     fabric: Arc<Fabric>,
@@ -85,8 +85,8 @@ impl Qp {
     pub fn new(
         number: u32,
         spec: &QpSpec,
-        send_cq: Arc<Cq>,
-        recv_cq: Arc<Cq>,
+        send_cq: Arc<Cq<Fabric>>,
+        recv_cq: Arc<Cq<Fabric>>,
         srq: Option<Arc<Srq>>,
         fabric: Arc<Fabric>,
         events: Arc<dyn EventSink>,

@@ -3,6 +3,7 @@
 //! In: its actions. Out: open and closed connections of the model; queue pairs that are bound to them, or fail with them.
 use super::engine::Engine;
 use super::link::place_of;
+use crate::completions::Slot;
 use crate::device::{Completion, DeviceError, QpState, WcStatus};
 use mrnic_firmware::{Action, Endpoint, State};
 use mrnic_model::{QpConfig, QpState as ModelState};
@@ -137,7 +138,7 @@ impl Engine {
             let kind = super::qp::kind_of(request.wqe.opcode);
             let completion = Completion { wr_id: request.wqe.wr_id, status, kind, qpn, ..Completion::default() };
             // In Error already: an overrun changes nothing more.
-            entry.send_cq.push(completion, false, &entry.unpolled);
+            entry.send_cq.push(completion, false, Some(Slot::take(&entry.unpolled)));
             status = WcStatus::Flushed;
         }
     }

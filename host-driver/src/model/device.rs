@@ -1,11 +1,11 @@
 //! An open model device.
 //!
 //! In: control calls. Out: objects on the NIC that all opens of the process share; closing ends this open's QPs.
-use super::cq::Cq;
 use super::engine::{Engine, Shared};
 use super::link::Link;
 use super::qp::Qp;
 use super::receive::Srq;
+use crate::completions::Cq;
 use crate::device::*;
 use crate::table::TableFull;
 use crate::verbs::lock;

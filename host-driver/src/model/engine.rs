@@ -1,11 +1,11 @@
 //! The engine: the golden model, its memory, its connections and its link under one lock, and what all opens of the device share.
 //!
 //! In: calls of the device's objects, frames, time. Out: frames, completions, events. [`Engine::run`] does all that can be done now.
-use super::cq::Cq;
 use super::link::Link;
 use super::memory::ProcessMemory;
 use super::qp::{finish, Entry};
 use super::{FIRST_QPN, KEYS, QPS, SRQS};
+use crate::completions::{self, Cq};
 use crate::device::*;
 use crate::table::Table;
 use crate::verbs::lock;
@@ -35,7 +35,7 @@ static LAST_QPN: AtomicU32 = AtomicU32::new(QPS - 1);
 pub struct Shared {
     pub engine: Mutex<Engine>,
     pub pds: Mutex<Table<()>>,
-    pub cqs: Mutex<Table<Arc<Cq>>>,
+    pub cqs: Mutex<Table<Arc<Cq<Shared>>>>,
     /// Opens that are not closed; at 0 the NIC has left the network.
     opens: AtomicU32,
     stopped: AtomicBool,
@@ -110,10 +110,6 @@ impl Shared {
         self.stopped.load(Ordering::Acquire)
     }
 
-    pub fn remove_cq(&self, id: CqId) {
-        lock(&self.cqs).remove(id.0);
-    }
-
     /// Does what can be done now, unless another thread is at it.
     pub fn progress(&self) {
         let mut engine = match self.engine.try_lock() {
@@ -122,35 +118,6 @@ impl Shared {
             Err(TryLockError::WouldBlock) => return,
         };
         engine.run();
-        self.keep_awake(&engine);
-    }
-
-    /// The same for a program that polls: it need not be woken for a while.
-    pub fn poll(&self) {
-        let mut engine = match self.engine.try_lock() {
-            Ok(engine) => engine,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        engine.run();
-        let now = engine.link.now_ns();
-        self.last_poll_ns.store(now, Ordering::Relaxed);
-        engine.link.attend(now + POLL_AGAIN_NS);
-        if self.wakes_for_nothing.load(Ordering::Relaxed) >= WAKES_FOR_NOTHING {
-            engine.link.polls(now + POLL_AGAIN_NS);
-        }
-        if self.deep_sleep.load(Ordering::Acquire) {
-            self.sleeper.ring();
-        }
-    }
-
-    /// The program is about to sleep, or to look at something else.
-    pub fn stop_polling(&self) {
-        let mut engine = lock(&self.engine);
-        engine.link.attend(0);
-        engine.link.polls(0);
-        engine.run();
-        self.wakes_for_nothing.store(0, Ordering::Relaxed);
         self.keep_awake(&engine);
     }
 
@@ -174,6 +141,41 @@ impl Shared {
         let polled_lately = now.saturating_sub(self.last_poll_ns.load(Ordering::Relaxed)) < POLLED_LATELY_NS;
         let deadline = engine.deadline().or(polled_lately.then_some(Duration::from_millis(1)));
         (worked, deadline)
+    }
+}
+
+impl completions::Engine for Shared {
+    /// A program that polls need not be woken for a while.
+    fn poll(&self) {
+        let mut engine = match self.engine.try_lock() {
+            Ok(engine) => engine,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        engine.run();
+        let now = engine.link.now_ns();
+        self.last_poll_ns.store(now, Ordering::Relaxed);
+        engine.link.attend(now + POLL_AGAIN_NS);
+        if self.wakes_for_nothing.load(Ordering::Relaxed) >= WAKES_FOR_NOTHING {
+            engine.link.polls(now + POLL_AGAIN_NS);
+        }
+        if self.deep_sleep.load(Ordering::Acquire) {
+            self.sleeper.ring();
+        }
+    }
+
+    /// The program is about to sleep, or to look at something else: it no longer polls.
+    fn keep_going(self: &Arc<Self>) {
+        let mut engine = lock(&self.engine);
+        engine.link.attend(0);
+        engine.link.polls(0);
+        engine.run();
+        self.wakes_for_nothing.store(0, Ordering::Relaxed);
+        self.keep_awake(&engine);
+    }
+
+    fn remove_cq(&self, id: CqId) {
+        lock(&self.cqs).remove(id.0);
     }
 }
 

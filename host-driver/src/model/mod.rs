@@ -4,7 +4,6 @@
 //! In: the calls of [`crate::device`]. Out: completions and events. All work is done under one lock, by whoever polls or posts, and by
 //! a thread of its own when nobody does.
 mod connect;
-mod cq;
 mod device;
 mod engine;
 pub mod faults;

@@ -2,15 +2,16 @@
 //!
 //! In: posts and modifications. Out: work of the model; completions in their queues. A QP in RTR or RTS may wait for its connection: what
 //! is posted meanwhile waits with it.
-use super::cq::{Cq, Unpolled};
 use super::engine::{Engine, Shared};
 use super::link::{ip_of_gid, place_of};
 use super::requests::{translate, Backlog, InlineSlab};
+use crate::completions::{Cq, Slot};
 use crate::device::*;
 use crate::rules::Access;
 use crate::verbs::lock;
 use mrnic_firmware::{Endpoint, Lease};
 use mrnic_model::{Cqe, PostError as ModelError, QpAccess, QpConfig, QpState as ModelState, RecvWr, Status, SGES_MAX};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
 /// A queue pair as the engine knows it.
@@ -18,8 +19,8 @@ pub struct Entry {
     pub qpn: u32,
     /// The open of the device that made it.
     pub owner: u64,
-    pub send_cq: Arc<Cq>,
-    pub recv_cq: Arc<Cq>,
+    pub send_cq: Arc<Cq<Shared>>,
+    pub recv_cq: Arc<Cq<Shared>>,
     events: Arc<dyn EventSink>,
     token: Token,
     /// The state the program asked for; the model's follows when there is a connection.
@@ -30,7 +31,7 @@ pub struct Entry {
     pub conn: Option<u16>,
     pub backlog: Backlog,
     /// Completions of its requests that the program has not polled.
-    pub unpolled: Unpolled,
+    pub unpolled: Arc<AtomicU32>,
     /// It is in the engine's list of backlogged QPs.
     queued: bool,
     pub inline: Option<InlineSlab>,
@@ -60,7 +61,7 @@ impl Entry {
 
 /// The kind of a request's completion.
 pub fn kind_of(opcode: u8) -> CompletionKind {
-    let cqe_opcode = match opcode {
+    match opcode {
         mrnic_model::wqe::WQE_WRITE | mrnic_model::wqe::WQE_WRITE_IMM => CompletionKind::Write,
         mrnic_model::wqe::WQE_READ => CompletionKind::Read,
         mrnic_model::wqe::WQE_COMPARE_SWAP => CompletionKind::CompareSwap,
@@ -68,8 +69,7 @@ pub fn kind_of(opcode: u8) -> CompletionKind {
         mrnic_model::wqe::CQE_RECV => CompletionKind::Recv,
         mrnic_model::wqe::CQE_RECV_WRITE_IMM => CompletionKind::RecvWrite,
         _ => CompletionKind::Send,
-    };
-    cqe_opcode
+    }
 }
 
 fn status_of(status: Status) -> WcStatus {
@@ -108,9 +108,9 @@ pub fn finish(entry: &Entry, cqe: &Cqe) -> bool {
         vendor_error: cqe.nak_code.into(),
     };
     if cqe.is_recv() {
-        entry.recv_cq.push(completion, cqe.solicited, &Unpolled::default())
+        entry.recv_cq.push(completion, cqe.solicited, None)
     } else {
-        entry.send_cq.push(completion, cqe.solicited, &entry.unpolled)
+        entry.send_cq.push(completion, cqe.solicited, Some(Slot::take(&entry.unpolled)))
     }
 }
 
@@ -153,7 +153,7 @@ impl Engine {
     fn outstanding(&self, qpn: u32) -> u32 {
         let Some(entry) = self.qps.get(qpn as usize).and_then(Option::as_deref) else { return 0 };
         let taken = self.nic.send_queue(qpn).map_or(0, |queue| queue.count);
-        entry.backlog.len() as u32 + taken + entry.unpolled.count()
+        entry.backlog.len() as u32 + taken + entry.unpolled.load(Ordering::Acquire)
     }
 
     /// The state that the program sees.
@@ -302,7 +302,7 @@ impl Qp {
     pub fn create(
         shared: &Arc<Shared>,
         spec: &QpSpec,
-        cqs: (Arc<Cq>, Arc<Cq>),
+        cqs: (Arc<Cq<Shared>>, Arc<Cq<Shared>>),
         events: Arc<dyn EventSink>,
         owner: u64,
     ) -> Result<Arc<Self>, DeviceError> {
@@ -340,7 +340,7 @@ impl Qp {
             lease: None,
             conn: None,
             backlog: Backlog::with_capacity(capacity.max_send_wr),
-            unpolled: Unpolled::counter(),
+            unpolled: Arc::default(),
             queued: false,
             inline,
             notify_drained: false,

@@ -1,18 +1,27 @@
-//! Completion queues of the loopback device.
+//! Completion queues, the same for every carrier.
 //!
-//! In: completions of the engine. Out: completions in that order, at most `depth` waiting; an event for the first after arming. An
+//! In: completions of a carrier's engine. Out: completions in that order, at most `depth` waiting; an event for the first after arming. An
 //! overrun is an error of the queue, and stays.
-use super::engine::Fabric;
 use crate::device::{AsyncEvent, Completion, CompletionKind, CompletionQueue, CqId, CqSpec, DeviceError, EventSink, WcStatus};
 use crate::verbs::lock;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-pub struct Cq {
+/// What a completion queue asks of the engine that fills it.
+pub trait Engine: Send + Sync {
+    /// The program found nothing: works on what can be done now.
+    fn poll(&self);
+    /// The program is about to sleep: from now on work advances by itself.
+    fn keep_going(self: &Arc<Self>);
+    /// The queue is destroyed.
+    fn remove_cq(&self, id: CqId);
+}
+
+pub struct Cq<E> {
     id: CqId,
     spec: CqSpec,
-    fabric: Arc<Fabric>,
+    engine: Arc<E>,
     events: Arc<dyn EventSink>,
     ring: Mutex<Ring>,
     /// Completions in the ring, so that an empty poll takes no lock.
@@ -49,11 +58,11 @@ enum Armed {
     Solicited,
 }
 
-impl Cq {
-    pub fn new(id: CqId, spec: &CqSpec, fabric: Arc<Fabric>, events: Arc<dyn EventSink>) -> Self {
+impl<E: Engine> Cq<E> {
+    pub fn new(id: CqId, spec: &CqSpec, engine: Arc<E>, events: Arc<dyn EventSink>) -> Self {
         let entries = VecDeque::with_capacity(spec.depth as usize);
         let ring = Mutex::new(Ring { entries, depth: spec.depth, armed: Armed::No, overrun: false });
-        Cq { id, spec: *spec, fabric, events, ring, waiting: AtomicUsize::new(0) }
+        Cq { id, spec: *spec, engine, events, ring, waiting: AtomicUsize::new(0) }
     }
 
     /// Adds a completion; `false` on an overrun. The slot is free when it is polled.
@@ -89,7 +98,7 @@ impl Cq {
     }
 }
 
-impl CompletionQueue for Cq {
+impl<E: Engine> CompletionQueue for Cq<E> {
     fn id(&self) -> CqId {
         self.id
     }
@@ -100,7 +109,11 @@ impl CompletionQueue for Cq {
 
     fn poll(&self, out: &mut [Completion]) -> Result<usize, DeviceError> {
         if self.waiting.load(Ordering::Acquire) == 0 {
-            self.fabric.progress();
+            self.engine.poll();
+            if self.waiting.load(Ordering::Acquire) == 0 {
+                // Programs poll without end; others need the processor to produce what is waited for.
+                std::thread::yield_now();
+            }
         }
         let mut ring = lock(&self.ring);
         let count = out.len().min(ring.entries.len());
@@ -122,8 +135,7 @@ impl CompletionQueue for Cq {
                 ring.armed = if solicited_only { Armed::Solicited } else { Armed::Any };
             }
         }
-        self.fabric.stay_awake();
-        self.fabric.progress();
+        self.engine.keep_going();
         Ok(())
     }
 
@@ -139,7 +151,7 @@ impl CompletionQueue for Cq {
     }
 
     fn destroy(&self) -> Result<(), DeviceError> {
-        self.fabric.remove_cq(self.id);
+        self.engine.remove_cq(self.id);
         Ok(())
     }
 }
