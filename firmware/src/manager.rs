@@ -41,6 +41,8 @@ pub struct Manager {
     orphans: Vec<Orphan>,
     /// Control packets that fit no connection, or no state.
     ignored: u64,
+    /// Answers so far, the low bits: each takes another route than the one before, which may have been lost with its plane.
+    answers: u8,
 }
 
 /// H5, H6: a connection that the peer no longer has, as long as queue pairs are on it. They notice when they send.
@@ -65,6 +67,7 @@ impl Manager {
             actions: VecDeque::new(),
             orphans: Vec::new(),
             ignored: 0,
+            answers: 0,
             config,
         })
     }
@@ -288,7 +291,7 @@ impl Manager {
                         let was_closing = matches!(peer.link, Link::Closing { .. });
                         peer.link = Link::Open { role, own, theirs: known };
                         peer.idle_since_us = now_us;
-                        self.send(from.ip, theirs.conn, Body::Accept(own), 0);
+                        self.send_answer(from.ip, theirs.conn, Body::Accept(own));
                         if was_closing {
                             self.ready(from.ip);
                         }
@@ -312,7 +315,7 @@ impl Manager {
     /// H2: ACCEPT, and the connection is open here.
     fn answer(&mut self, now_us: u64, ip: IpAddr, own: ConnInfo, theirs: &ConnInfo) {
         let own = ConnInfo { epoch: theirs.epoch, ..own };
-        self.send(ip, theirs.conn, Body::Accept(own), 0);
+        self.send_answer(ip, theirs.conn, Body::Accept(own));
         self.open(now_us, ip, Role::Answerer, own, theirs);
     }
 
@@ -375,7 +378,7 @@ impl Manager {
             // H6: the peer wants to close.
             Link::Open { own, theirs: known, .. } if known.start_ppsn_seed == theirs.start_ppsn_seed && own.conn == to => {
                 if peer.users > 0 {
-                    self.send(from.ip, known.conn, Body::Accept(own), 0);
+                    self.send_answer(from.ip, known.conn, Body::Accept(own));
                 } else {
                     self.send_unknown(from.ip, theirs);
                     self.closed(now_us, from.ip);
@@ -494,7 +497,13 @@ impl Manager {
     /// CLOSE that says: there is no such connection here. It is never answered.
     fn send_unknown(&mut self, ip: IpAddr, theirs: &ConnInfo) {
         let info = ConnInfo { conn: NO_CONN, ..*theirs };
-        self.send(ip, theirs.conn, Body::Close(info), 0);
+        self.send_answer(ip, theirs.conn, Body::Close(info));
+    }
+
+    /// H3: the question is repeated until an answer arrives, and nothing else repeats the answer.
+    fn send_answer(&mut self, ip: IpAddr, to: u16, body: Body) {
+        self.send(ip, to, body, self.answers);
+        self.answers = self.answers.wrapping_add(1);
     }
 
     /// The `n`-th repetition takes another route than the ones before.

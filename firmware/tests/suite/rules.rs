@@ -1,5 +1,7 @@
 //! One named test for each rule of docs/protocol.md section 12.
 
+use std::collections::BTreeSet;
+
 use mrnic_firmware::{Action, Config, DownReason, Endpoint, Manager, State, NO_CONN};
 use mrnic_wire::{Body, ConnInfo, NetAddr, OpenMr0, Packet, PathHeader, Profile};
 
@@ -106,12 +108,16 @@ fn h3_a_repeated_connect_gets_the_same_accept_and_changes_nothing() {
     let mut manager = Manager::new(Config::new(endpoint(0), 1)).unwrap();
     let connect = control(NO_CONN, Body::Connect(info(9, 33, 77)));
     let mut answers = Vec::new();
+    let mut ports = BTreeSet::new();
     let mut opened = 0;
     for _ in 0..3 {
         manager.handle(0, &net(1, 0), &connect);
         while let Some(action) = manager.poll_action() {
             match action {
-                Action::Send(packet) => answers.push(packet.packet),
+                Action::Send(packet) => {
+                    ports.insert(packet.udp_port);
+                    answers.push(packet.packet);
+                }
                 Action::Open { .. } => opened += 1,
                 other => panic!("{other:?}"),
             }
@@ -119,6 +125,7 @@ fn h3_a_repeated_connect_gets_the_same_accept_and_changes_nothing() {
     }
     assert_eq!(opened, 1);
     assert_eq!(answers.len(), 3);
+    assert_eq!(ports.len(), 3, "each takes another route: that of the first may be dead");
     assert!(answers.iter().all(|answer| *answer == answers[0]));
     let Body::Accept(accept) = answers[0].body else { panic!("{:?}", answers[0]) };
     assert_eq!((answers[0].mph.conn, accept.epoch), (9, 33));
