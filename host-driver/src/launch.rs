@@ -1,7 +1,7 @@
 //! Runs programs with the drop-in library: one, or a server and its client.
 //!
 //! In: command lines. Out: their output, line by line with the name of the side, and their exit status. The client starts when the server
-//! listens, not after a guessed time; a server whose client failed is ended.
+//! listens, not after a guessed time; a server whose client failed is ended, and so is a program that is not done within its limit.
 use anyhow::{bail, Context, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -85,19 +85,28 @@ impl Side {
     fn wait(mut self) -> Result<Ended> {
         let status = self.child.wait().context("wait for a program")?;
         let output = self.output.drain(..).map(|o| o.join().unwrap_or_default()).collect();
-        Ok(Ended { status, output })
+        Ok(Ended { status, output, overdue: false })
+    }
+
+    fn wait_within(self, limit: Option<Duration>) -> Result<Ended> {
+        match limit {
+            Some(limit) => self.wait_or_end(limit),
+            None => self.wait(),
+        }
     }
 
     /// Ends it unless it ends by itself soon.
     fn wait_or_end(mut self, patience: Duration) -> Result<Ended> {
         let end = Instant::now() + patience;
+        let mut overdue = false;
         while self.child.try_wait().context("look at a program")?.is_none() {
-            if Instant::now() >= end {
+            if Instant::now() >= end && !overdue {
                 self.child.kill().context("end a program")?;
+                overdue = true;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        self.wait()
+        Ok(Ended { overdue, ..self.wait()? })
     }
 }
 
@@ -107,10 +116,22 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Standard output, then standard error.
     pub output: String,
+    /// It did not end by itself, and was ended.
+    pub overdue: bool,
+}
+
+/// Runs a program to its end, or to the limit.
+pub fn single(command: Command, limit: Duration) -> Result<Ended> {
+    Side::start(command, "program", false)?.wait_or_end(limit)
 }
 
 /// Runs a server and, once it listens, its client. With `show` the output appears as it comes.
 pub fn pair(server: Command, client: Command, show: bool) -> Result<(Ended, Ended)> {
+    pair_within(server, client, show, None)
+}
+
+/// The same with a time limit for the client.
+pub fn pair_within(server: Command, client: Command, show: bool, limit: Option<Duration>) -> Result<(Ended, Ended)> {
     let mut server = Side::start(server, "server", show)?;
     let end = Instant::now() + PATIENCE;
     while !listens(server.child.id()) {
@@ -125,7 +146,7 @@ pub fn pair(server: Command, client: Command, show: bool) -> Result<(Ended, Ende
         std::thread::sleep(Duration::from_millis(5));
     }
     let client = match Side::start(client, "client", show) {
-        Ok(client) => client.wait(),
+        Ok(client) => client.wait_within(limit),
         Err(error) => Err(error),
     };
     // A server waits without end for a client that failed.
@@ -159,6 +180,14 @@ mod tests {
     fn a_server_that_ends_early_is_reported_with_its_words() {
         let error = pair(shell("echo no device; exit 3"), shell("true"), false).unwrap_err();
         assert!(error.to_string().contains("no device"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended_at_its_limit_and_its_words_are_kept() {
+        let ended = single(shell("echo begins; exec sleep 60"), Duration::from_millis(100)).unwrap();
+        assert!(ended.overdue && !ended.status.success());
+        assert_eq!(ended.output, "begins\n");
+        assert!(!single(shell("true"), Duration::from_secs(60)).unwrap().overdue);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! Layers, top to bottom: [`verbs`] (exported C functions), [`rules`] (checks, no C types), [`device`] (the seam), and
 //! [`model`] (the golden model in the process) and [`loopback`] (the device of this crate's tests). [`link`] makes the shared object.
 pub mod abi;
+pub mod accept;
 mod completions;
 pub mod device;
 pub mod launch;
@@ -15,6 +16,7 @@ pub mod loopback;
 pub mod model;
 pub mod provider;
 pub mod rules;
+pub mod soak;
 pub mod table;
 #[cfg(test)]
 mod testing;

@@ -13,10 +13,10 @@ pub const VARIABLE: &str = "MRNIC_VERBS";
 /// The provider of this process, chosen at the first call.
 pub fn provider() -> &'static dyn Provider {
     static PROVIDER: OnceLock<Box<dyn Provider>> = OnceLock::new();
-    PROVIDER.get_or_init(|| choose(std::env::var(VARIABLE).as_deref().unwrap_or("model"))).as_ref()
+    PROVIDER.get_or_init(|| choose(std::env::var(VARIABLE).as_deref().unwrap_or(CARRIERS[0]))).as_ref()
 }
 
-/// The names that [`VARIABLE`] may have.
+/// The names that [`VARIABLE`] may have, the default first.
 pub const CARRIERS: [&str; 2] = ["model", "loopback"];
 
 /// Whether there is a carrier of that name.

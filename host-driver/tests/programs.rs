@@ -2,8 +2,9 @@
 //!
 //! In: ibverbs-utils, perftest, python3-pyverbs and rdma-core's own tests, where they are installed. Out: what they print. A test whose
 //! program is missing says so on stderr, with the package to install.
+use mrnic_host_driver::accept::pyverbs::unpack;
 use mrnic_host_driver::link::build;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
@@ -77,7 +78,7 @@ fn perftest_loads() {
     }
 }
 
-/// rdma-core's own test suite: both ends of each test are in one process, so that the loopback device carries it.
+/// rdma-core's own test suite, all of it: both ends of each test are in one process.
 #[test]
 fn the_tests_of_rdma_core_pass() {
     let packed = Path::new("/usr/share/doc/rdma-core/tests");
@@ -88,7 +89,7 @@ fn the_tests_of_rdma_core_pass() {
     }
     let dir = tempfile::tempdir().expect("a temporary folder");
     let tests = dir.path().join("tests");
-    unpack(packed, &tests);
+    unpack(packed, &tests).expect("the tests are unpacked");
     let Some(mut python) = program("python3", "python3-pyverbs") else { return };
     let output = python.arg(tests.join("run_tests.py")).arg("-v").current_dir(dir.path()).output().expect("it starts");
     let text = text(&output);
@@ -100,21 +101,4 @@ fn the_tests_of_rdma_core_pass() {
     };
     let passed = number("\nRan ").saturating_sub(number("skipped="));
     assert!(passed >= 54, "only {passed} tests ran:\n{text}");
-}
-
-/// Copies a folder and decompresses what is compressed.
-fn unpack(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("create a folder");
-    for entry in std::fs::read_dir(from).expect("read the folder") {
-        let path: PathBuf = entry.expect("an entry").path();
-        if path.is_dir() {
-            continue;
-        }
-        if path.extension().is_some_and(|e| e == "gz") {
-            let output = Command::new("gzip").arg("-dc").arg(&path).output().expect("gzip runs");
-            std::fs::write(to.join(path.file_stem().expect("a name")), output.stdout).expect("write");
-        } else {
-            std::fs::copy(&path, to.join(path.file_name().expect("a name"))).expect("copy");
-        }
-    }
 }

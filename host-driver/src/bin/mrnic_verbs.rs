@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use mrnic_host_driver::model::faults;
-use mrnic_host_driver::{launch, link, provider};
+use mrnic_host_driver::{accept, launch, link, provider, soak};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -62,22 +62,58 @@ enum Action {
         #[arg(required = true, allow_hyphen_values = true)]
         command: Vec<String>,
     },
+    /// Build it and run the acceptance ladder: programs of ibverbs-utils and perftest, rdma-core's tests, a soak; a table of results.
+    Accept {
+        /// In the network: none, plane-kill (at times that fall into a run), or as --scenario.
+        #[arg(long, value_delimiter = ',', default_value = "none,loss-1,plane-kill")]
+        faults: Vec<String>,
+        /// A program of each kind, with few iterations.
+        #[arg(long)]
+        quick: bool,
+        /// Only programs whose command contains this text.
+        #[arg(long)]
+        only: Option<String>,
+        /// Fail if a package is missing.
+        #[arg(long)]
+        require: bool,
+        /// Where the results are put as JSON; without it, beside the library.
+        #[arg(long)]
+        json: Option<PathBuf>,
+        /// Of the soak.
+        #[arg(long, env = "MRNIC_SEED", default_value_t = 1)]
+        seed: u64,
+    },
+    /// One end of the soak: random requests of all opcodes both ways, every byte checked. The client names the server.
+    Soak {
+        server: Option<String>,
+        #[arg(short, long, default_value_t = 18700)]
+        port: u16,
+        #[arg(long, default_value_t = 50)]
+        rounds: u32,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
 }
+
+/// Results, if no other place is named.
+const JSON: &str = "accept.json";
 
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let environment = arguments.environment()?;
-    let made = link::build(&arguments.out)?;
     match arguments.action {
         Action::Build => {
+            let made = link::build(&arguments.out)?;
             println!("{}: {} functions; {} symbols that only refuse", made.library.display(), made.functions, made.refusals);
             Ok(ExitCode::SUCCESS)
         }
         Action::Run { command } => {
+            link::build(&arguments.out)?;
             let error = launch::command(&arguments.out, &command)?.envs(environment).exec();
             Err(error).with_context(|| format!("cannot run {}", command[0]))
         }
         Action::Pair { mut command } => {
+            link::build(&arguments.out)?;
             let mut server = launch::command(&arguments.out, &command)?;
             server.envs(environment.clone());
             command.push("127.0.0.1".to_owned());
@@ -86,6 +122,25 @@ fn main() -> Result<ExitCode> {
             let (server, client) = launch::pair(server, client, true)?;
             let both = server.status.success() && client.status.success();
             Ok(if both { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Action::Accept { faults, quick, only, require, json, seed } => {
+            link::build(&arguments.out)?;
+            let options = accept::Options {
+                soak: std::env::current_exe().context("find this program")?,
+                seed,
+                device: arguments.device.unwrap_or_else(|| provider::CARRIERS[0].to_owned()),
+                faults,
+                quick,
+                only,
+                require,
+                json: json.unwrap_or_else(|| arguments.out.join(JSON)),
+                library_folder: arguments.out,
+            };
+            Ok(if accept::run(&options)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Action::Soak { server, port, rounds, seed } => {
+            println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, server })?);
+            Ok(ExitCode::SUCCESS)
         }
     }
 }

@@ -1,0 +1,160 @@
+//! Carries out one row.
+//!
+//! In: a row, the library, the fault. Out: its record. Programs meet in a folder of their own, on a port of their own, and have a time limit: one
+//! that hangs has failed, and is ended.
+use super::ladder::{Kind, Row, TESTS};
+use super::pyverbs::{self, Summary};
+use super::report::{Outcome, Record};
+use super::{Fault, Options};
+use crate::launch::{self, Ended};
+use crate::link::{exports, find};
+use crate::model::faults;
+use anyhow::{ensure, Context, Result};
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// For one row. Most take a second.
+const LIMIT: Duration = Duration::from_secs(90);
+/// Of each output, in the report of a failure.
+const LAST_LINES: usize = 15;
+
+/// The environment variable that names the folder where processes meet.
+const SESSION: &str = "MRNIC_SESSION";
+
+/// What a row that passed has to show.
+#[derive(Default)]
+struct Shown {
+    figure: String,
+    tests: Option<Summary>,
+}
+
+/// Runs a row; what goes wrong is in the record.
+pub fn row(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Record {
+    let start = Instant::now();
+    let (outcome, shown) = if let Some(package) = row.missing() {
+        (Outcome::NotRun(package), Shown::default())
+    } else if options.device == "loopback" && matches!(row.kind, Kind::Pair | Kind::Soak) {
+        (Outcome::NotForDevice("the loopback device joins queue pairs of one process"), Shown::default())
+    } else {
+        match run(row, fault, options, scratch) {
+            Ok(shown) => (Outcome::Passed, shown),
+            Err(error) => (Outcome::Failed(format!("{error:#}")), Shown::default()),
+        }
+    };
+    let arguments = row.arguments(options.quick).join(" ");
+    Record {
+        program: format!("{} {arguments}", row.program()).trim_end().to_owned(),
+        device: options.device.clone(),
+        fault: fault.name.clone(),
+        outcome,
+        figure: shown.figure,
+        seconds: start.elapsed().as_secs_f64(),
+        tests: shown.tests,
+    }
+}
+
+fn run(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Result<Shown> {
+    // Removed with all that the programs left in it.
+    let session = tempfile::tempdir_in(scratch).context("a folder for the programs to meet in")?;
+    let arguments = row.arguments(options.quick);
+    let command = |program: &str, rest: &[String]| -> Result<Command> {
+        let line: Vec<String> = std::iter::once(program.to_owned()).chain(rest.iter().cloned()).collect();
+        let mut command = launch::command(&options.library_folder, &line)?;
+        command.env(crate::provider::VARIABLE, &options.device).env(SESSION, session.path()).env_remove(faults::VARIABLE);
+        if let Some(scenario) = &fault.scenario {
+            command.env(faults::VARIABLE, scenario);
+        }
+        Ok(command)
+    };
+    match row.kind {
+        Kind::Symbols => symbols(&options.library_folder.join(crate::link::SONAME)),
+        Kind::Single => {
+            let ended = succeed(launch::single(command(row.program(), &arguments)?, LIMIT)?, "the program")?;
+            ensure!(ended.output.contains("mrnic0"), "it does not name the device mrnic0:\n{}", ended.output);
+            Ok(Shown::default())
+        }
+        Kind::Pair => pair(row, row.program(), arguments, command),
+        Kind::Soak => {
+            let own = options.soak.to_str().context("this program's path is no text")?;
+            let seed = ["--seed".to_owned(), options.seed.to_string()];
+            pair(row, own, [vec!["soak".to_owned()], arguments, seed.to_vec()].concat(), command)
+        }
+        Kind::Pyverbs => {
+            let tests = session.path().join("tests");
+            pyverbs::unpack(Path::new(TESTS), &tests)?;
+            let script = tests.join("run_tests.py").display().to_string();
+            let module = arguments.first().filter(|m| m.starts_with("test_"));
+            let words: Vec<String> = [Some(script), Some("-v".to_owned()), module.cloned()].into_iter().flatten().collect();
+            // The distribution's Python: the bindings are its.
+            let mut python = command("/usr/bin/python3", &words)?;
+            python.current_dir(session.path());
+            let ended = succeed(launch::single(python, LIMIT)?, "Python")?;
+            let summary =
+                pyverbs::read(&ended.output).map_err(|why| anyhow::anyhow!("{why}:\n{}", last_lines(&ended.output)))?;
+            ensure!(summary.passed > 0, "no test ran:\n{}", last_lines(&ended.output));
+            Ok(Shown { figure: summary.figure(), tests: Some(summary) })
+        }
+    }
+}
+
+fn pair(
+    row: &Row,
+    program: &str,
+    mut arguments: Vec<String>,
+    command: impl Fn(&str, &[String]) -> Result<Command>,
+) -> Result<Shown> {
+    // Not the port of an earlier server, should that linger.
+    arguments.extend(["-p".to_owned(), free_port()?.to_string()]);
+    let server = command(program, &arguments)?;
+    arguments.push("127.0.0.1".to_owned());
+    let client = command(program, &arguments)?;
+    let (server, client) = launch::pair_within(server, client, false, Some(LIMIT))?;
+    let both = |what: String| format!("{what}\n{}{}", said("server", &server), said("client", &client));
+    ensure!(!client.overdue, both(format!("the client has not ended after {LIMIT:?}: ended")));
+    ensure!(client.status.success(), both(format!("the client failed ({})", client.status)));
+    ensure!(!server.overdue, both("the server does not end after its client: ended".to_owned()));
+    ensure!(server.status.success(), both(format!("the server failed ({})", server.status)));
+    match super::figure::figure(row.program(), row.all_sizes(), &client.output) {
+        Ok(figure) => Ok(Shown { figure, tests: None }),
+        Err(why) => anyhow::bail!("{}", both(why)),
+    }
+}
+
+fn succeed(ended: Ended, who: &str) -> Result<Ended> {
+    ensure!(!ended.overdue, "{who} has not ended after {LIMIT:?}: ended\n{}", last_lines(&ended.output));
+    ensure!(ended.status.success(), "{who} failed ({})\n{}", ended.status, last_lines(&ended.output));
+    Ok(ended)
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
+}
+
+fn said(name: &str, ended: &Ended) -> String {
+    last_lines(&ended.output).lines().map(|line| format!("  {name}: {line}\n")).collect()
+}
+
+/// A port that nobody has now.
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind(("0.0.0.0", 0)).context("find a free TCP port")?;
+    Ok(listener.local_addr().context("find a free TCP port")?.port())
+}
+
+/// Every symbol has a version, and all that the installed library exports is there in the same version.
+fn symbols(library: &Path) -> Result<Shown> {
+    let own = exports(library)?;
+    let bare: Vec<_> = own.iter().filter(|e| !e.version.starts_with("IBVERBS_")).map(|e| e.name.as_str()).collect();
+    ensure!(!own.is_empty() && bare.is_empty(), "symbols without a version: {}", bare.join(", "));
+    let Some(installed) = find() else { return Ok(Shown { figure: format!("{} symbols", own.len()), tests: None }) };
+    let of = |all: &[crate::link::Exported]| -> BTreeSet<String> {
+        all.iter().filter(|e| !e.hidden).map(|e| format!("{}@{}", e.name, e.version)).collect()
+    };
+    let (theirs, ours) = (of(&exports(&installed)?), of(&own));
+    let missing: Vec<_> = theirs.difference(&ours).map(String::as_str).collect();
+    ensure!(missing.is_empty(), "missing, but in {}: {}", installed.display(), missing.join(", "));
+    Ok(Shown { figure: format!("{} symbols, with all {} of the installed library", own.len(), theirs.len()), tests: None })
+}

@@ -1,0 +1,153 @@
+//! The acceptance ladder: which programs run, with which arguments.
+//!
+//! In: nothing. Out: rows in the order of the ladder. Iterations are those of the quick list; see [`Row::arguments`].
+use std::path::{Path, PathBuf};
+
+/// Where distributions put rdma-core's own tests, and the Python bindings that they use.
+pub const TESTS: &str = "/usr/share/doc/rdma-core/tests";
+const BINDINGS: &str = "/usr/lib/python3/dist-packages/pyverbs";
+
+/// How a row is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A look at the library's symbols; no program.
+    Symbols,
+    /// One process.
+    Single,
+    /// A server and its client, in processes of their own.
+    Pair,
+    /// This project's own soak, a server and a client.
+    Soak,
+    /// Modules of rdma-core's tests.
+    Pyverbs,
+}
+
+/// One program with its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub kind: Kind,
+    /// Also in the quick list.
+    pub quick: bool,
+    /// The command without what differs from run to run (ports).
+    pub line: &'static str,
+}
+
+use Kind::{Pair, Pyverbs, Single, Soak, Symbols};
+
+const fn row(kind: Kind, quick: bool, line: &'static str) -> Row {
+    Row { kind, quick, line }
+}
+
+/// All of M1, M2 and the atomics, on the devices that carry them.
+pub const LADDER: &[Row] = &[
+    row(Symbols, true, "symbols and versions"),
+    row(Single, true, "ibv_devices"),
+    row(Single, true, "ibv_devinfo -v"),
+    row(Soak, true, "soak --rounds 50"),
+    row(Pair, true, "ibv_rc_pingpong -g 0 -n 200"),
+    row(Pair, true, "ibv_rc_pingpong -g 0 -e -n 200"),
+    row(Pair, true, "ibv_rc_pingpong -g 0 -N -n 200"),
+    row(Pair, false, "ibv_rc_pingpong -g 0 -c -n 200"),
+    row(Pair, false, "ibv_rc_pingpong -g 0 -c -s 65536 -n 50"),
+    row(Pair, true, "ibv_srq_pingpong -g 0 -n 200"),
+    row(Pair, false, "ibv_srq_pingpong -g 0 -e -n 200"),
+    row(Pair, true, "ib_write_bw -n 100"),
+    row(Pair, false, "ib_write_bw --use_old_post_send -n 100"),
+    row(Pair, false, "ib_write_bw -q 4 -n 100"),
+    row(Pair, false, "ib_write_bw -b -n 100"),
+    row(Pair, false, "ib_write_bw -a -n 5"),
+    row(Pair, true, "ib_write_lat -n 100"),
+    row(Pair, false, "ib_write_lat --use_old_post_send -n 100"),
+    row(Pair, false, "ib_write_lat -a -n 5"),
+    row(Pair, true, "ib_read_bw -q 4 -n 50"),
+    row(Pair, false, "ib_read_bw -e -n 100"),
+    row(Pair, false, "ib_read_bw -b -n 100"),
+    row(Pair, false, "ib_read_bw --use_old_post_send -n 100"),
+    row(Pair, false, "ib_read_bw -a -n 5"),
+    row(Pair, false, "ib_read_lat -n 100"),
+    row(Pair, false, "ib_read_lat -a -n 5"),
+    row(Pair, false, "ib_send_bw -n 100"),
+    row(Pair, true, "ib_send_bw -q 4 -e --use-srq -n 50"),
+    row(Pair, false, "ib_send_bw -e -n 100"),
+    row(Pair, false, "ib_send_bw -b -n 100"),
+    row(Pair, false, "ib_send_bw --use_old_post_send -n 100"),
+    row(Pair, false, "ib_send_bw -a -n 5"),
+    row(Pair, true, "ib_send_lat --use_old_post_send -n 100"),
+    row(Pair, false, "ib_send_lat --use-srq -n 100"),
+    row(Pair, false, "ib_send_lat -a -n 5"),
+    row(Pair, true, "ib_atomic_bw -n 100"),
+    row(Pair, false, "ib_atomic_bw -q 4 -A CMP_AND_SWAP -n 100"),
+    row(Pair, false, "ib_atomic_lat -n 100"),
+    row(Pyverbs, false, "pyverbs test_device"),
+    row(Pyverbs, false, "pyverbs test_pd"),
+    row(Pyverbs, false, "pyverbs test_mr"),
+    row(Pyverbs, false, "pyverbs test_cq"),
+    row(Pyverbs, true, "pyverbs test_qp"),
+    row(Pyverbs, true, "pyverbs test_qpex"),
+    row(Pyverbs, true, "pyverbs test_cq_events"),
+    row(Pyverbs, false, "pyverbs all modules"),
+];
+
+impl Row {
+    pub fn program(&self) -> &'static str {
+        self.line.split(' ').next().unwrap_or_default()
+    }
+
+    /// All sizes, 2 to 2^23 bytes?
+    pub fn all_sizes(&self) -> bool {
+        self.program().starts_with("ib_") && self.line.split(' ').any(|word| word == "-a")
+    }
+
+    /// The words behind the program. The full list iterates ten times as often, where not over all sizes: a fault in mid-run needs a run.
+    pub fn arguments(&self, quick: bool) -> Vec<String> {
+        let words: Vec<_> = self.line.split(' ').skip(1).collect();
+        let mut arguments: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+        for i in 1..words.len() {
+            if let (false, false, "-n" | "--rounds", Ok(n)) = (quick, self.all_sizes(), words[i - 1], words[i].parse::<u32>()) {
+                arguments[i] = (n * 10).to_string();
+            }
+        }
+        arguments
+    }
+
+    /// The package that is missing here, if one is.
+    pub fn missing(&self) -> Option<&'static str> {
+        let program = |package| find(self.program()).is_none().then_some(package);
+        match self.kind {
+            Kind::Symbols | Kind::Soak => None,
+            Kind::Pyverbs if !Path::new(BINDINGS).exists() => Some("python3-pyverbs"),
+            Kind::Pyverbs => (!Path::new(TESTS).join("run_tests.py").exists()).then_some("rdma-core"),
+            Kind::Single | Kind::Pair if self.program().starts_with("ibv_") => program("ibverbs-utils"),
+            Kind::Single | Kind::Pair => program("perftest"),
+        }
+    }
+}
+
+/// A program on the search path.
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_told_apart_by_their_line_and_the_quick_list_has_every_kind() {
+        for (i, row) in LADDER.iter().enumerate() {
+            assert!(LADDER[..i].iter().all(|other| other.line != row.line), "{}", row.line);
+        }
+        for kind in [Symbols, Single, Pair, Soak, Pyverbs] {
+            assert!(LADDER.iter().any(|r| r.kind == kind && r.quick), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_full_list_iterates_more_and_never_over_all_sizes() {
+        let arguments = |line, quick| row(Pair, true, line).arguments(quick).join(" ");
+        assert_eq!(arguments("ib_write_bw -q 4 -n 100", true), "-q 4 -n 100");
+        assert_eq!(arguments("ib_write_bw -q 4 -n 100", false), "-q 4 -n 1000");
+        assert_eq!(arguments("ib_write_bw -a -n 5", false), "-a -n 5");
+    }
+}
