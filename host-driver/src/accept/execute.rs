@@ -76,11 +76,11 @@ fn run(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Result<Sh
             ensure!(ended.output.contains("mrnic0"), "it does not name the device mrnic0:\n{}", ended.output);
             Ok(Shown::default())
         }
-        Kind::Pair => pair(row, row.program(), arguments, command),
+        Kind::Pair => pair(row, row.program(), arguments, fault, command),
         Kind::Soak => {
             let own = options.soak.to_str().context("this program's path is no text")?;
             let seed = ["--seed".to_owned(), options.seed.to_string()];
-            pair(row, own, [vec!["soak".to_owned()], arguments, seed.to_vec()].concat(), command)
+            pair(row, own, [vec!["soak".to_owned()], arguments, seed.to_vec()].concat(), fault, command)
         }
         Kind::Pyverbs => {
             let tests = session.path().join("tests");
@@ -104,6 +104,7 @@ fn pair(
     row: &Row,
     program: &str,
     mut arguments: Vec<String>,
+    fault: &Fault,
     command: impl Fn(&str, &[String]) -> Result<Command>,
 ) -> Result<Shown> {
     // Not the port of an earlier server, should that linger.
@@ -115,8 +116,12 @@ fn pair(
     let both = |what: String| format!("{what}\n{}{}", said("server", &server), said("client", &client));
     ensure!(!client.overdue, both(format!("the client has not ended after {LIMIT:?}: ended")));
     ensure!(client.status.success(), both(format!("the client failed ({})", client.status)));
-    ensure!(!server.overdue, both("the server does not end after its client: ended".to_owned()));
-    ensure!(server.status.success(), both(format!("the server failed ({})", server.status)));
+    // These clients leave as soon as they are done, and their NIC with them: if its last acknowledgment is lost, the server waits in vain.
+    let client_leaves = row.program().ends_with("_pingpong") && fault.scenario.is_some();
+    if !client_leaves {
+        ensure!(!server.overdue, both("the server does not end after its client: ended".to_owned()));
+        ensure!(server.status.success(), both(format!("the server failed ({})", server.status)));
+    }
     match super::figure::figure(row.program(), row.all_sizes(), &client.output) {
         Ok(figure) => Ok(Shown { figure, tests: None }),
         Err(why) => anyhow::bail!("{}", both(why)),
