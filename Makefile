@@ -23,10 +23,7 @@ setup:
 	@scripts/setup.sh
 
 # The RDMA programs that the verbs device is tried with.
-setup-verbs: setup-verbs
-	@$(CARGO) run --quiet -p mrnic-host-driver --bin mrnic-verbs -- accept --out $(OUT)/verbs
-
-verbs-lib: setup
+setup-verbs: setup
 	@scripts/setup.sh --verbs
 
 demo: setup
