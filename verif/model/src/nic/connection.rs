@@ -24,8 +24,8 @@ pub struct Connection<S> {
     pub chunks: Vec<ChunkMap>,
     pub rx_paths: Vec<RxPath>,
     pub rx_use: ConnUse,
-    /// D8: packets moved from a DOWN path are watched over too (not in stage 1).
-    watches_moved: bool,
+    /// D8, S3: packets moved from a DOWN path are watched over, and take other paths in turn (not in stage 1).
+    pub watches_moved: bool,
     /// N1: queue pairs that wait.
     pub waiting: Vec<u32>,
 }

@@ -122,6 +122,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         };
         connection.tx.spend(now, tokens);
         connection.tx_paths[home as usize].resend(ppsn);
+        // S3: the next moved packet, or this one again, takes another path: this one may be dead too, and idle.
+        if moved && connection.watches_moved {
+            connection.tx.rr = (connection.tx.rr + 1) % connection.tx_paths.len() as u8;
+        }
         self.counters.tx_resent += 1;
         self.counters.tx_moved += u64::from(moved);
         self.counters.tx_nops += u64::from(nop);

@@ -25,14 +25,15 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let (rto_min, other_up) = (self.config.rto_min_ticks, self.other_path_up(conn, path));
         let connection =
             self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchConnection { conn })?;
-        let (retry_cnt, peer_conn) = (connection.retry_cnt, connection.peer_conn);
+        let (retry_cnt, peer_conn, watched) = (connection.retry_cnt, connection.peer_conn, connection.watches_moved);
         let alive = (connection.watching_path() == Some(path)).then_some(connection.tx.responses.alive);
         let p = connection.tx_paths.get_mut(path as usize).ok_or(StepError::NoSuchPath { conn, path })?;
         if connection.tx.error {
             return Ok(nothing);
         }
         let from = p.state;
-        let action = timer::step_watching(&self.cc, p, now, rto_min, retry_cnt, other_up, alive);
+        let others = timer::Others { retry_cnt, up: other_up, watched };
+        let action = timer::step_watching(&self.cc, p, now, rto_min, &others, alive);
         if action == TimerAction::None {
             return Ok(nothing);
         }

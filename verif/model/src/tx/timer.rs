@@ -109,7 +109,17 @@ pub fn step<C: CongestionControl>(
     retry_cnt: u8,
     other_up: bool,
 ) -> TimerAction {
-    step_watching(cc, path, now, rto_min_ticks, retry_cnt, other_up, None)
+    step_watching(cc, path, now, rto_min_ticks, &Others { retry_cnt, up: other_up, watched: false }, None)
+}
+
+/// What the step of a path needs to know of its connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Others {
+    pub retry_cnt: u8,
+    /// Another path is UP.
+    pub up: bool,
+    /// Packets that were moved to others are watched over (D8), so that dead ones are found.
+    pub watched: bool,
 }
 
 /// [`step`] of a path that watches over awaited responses (D8), if `alive` is the peer's last sign of life.
@@ -118,10 +128,10 @@ pub fn step_watching<C: CongestionControl>(
     path: &mut TxPath<C::Path>,
     now: Tick,
     rto_min_ticks: u32,
-    retry_cnt: u8,
-    other_up: bool,
+    others: &Others,
     alive: Option<Tick>,
 ) -> TimerAction {
+    let other_up = others.up;
     if !is_active(path) && alive.is_none() {
         return TimerAction::None;
     }
@@ -144,7 +154,7 @@ pub fn step_watching<C: CongestionControl>(
     cc.on_timeout(&mut path.win, &mut path.cc, now);
     // L4 (a): packets that a DOWN path has left to others do not come back for ever; those may be dead too, and idle.
     let hopeless = path.backoff == BACKOFF_MAX && path.state == PathState::Down && path.span() > 0;
-    if (path.backoff > retry_cnt && !other_up) || hopeless {
+    if (path.backoff > others.retry_cnt && !other_up) || (hopeless && !others.watched) {
         return TimerAction::ConnError;
     }
     let action = if path.backoff >= 2 && path.state == PathState::Up {

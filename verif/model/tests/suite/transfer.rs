@@ -196,6 +196,23 @@ fn a_lone_packet_on_dead_paths_is_an_orderly_error<P: Profile>() {
     }
 }
 
+/// S3: half of the paths die while nearly all are idle; single small messages still arrive, each way round.
+fn moved_packets_find_the_paths_that_live<P: Profile>() {
+    for dead in [[1usize, 3, 5, 7], [0, 1, 2, 3], [4, 5, 6, 7]] {
+        let nic = NicConfig { write_only: false, ..Setup::default().nic };
+        let mut pair = Pair::<P>::new(&Setup { nic, ..Setup::default() });
+        for n in 0..40 {
+            if n == 5 {
+                dead.iter().for_each(|&p| pair.fabric.dead[p] = true);
+            }
+            pair.post(0, 0, write(n, n * 64, n * 64, 64));
+            pair.run_until_cqes(0, n as usize + 1, LONG);
+        }
+        assert!(pair.cqes[0].iter().all(|c| c.status == Status::Success), "{:?}", pair.cqes[0]);
+        pair.assert_placed(0, 0, 0, 40 * 64);
+    }
+}
+
 /// A QP fails; the other QP of the same connection completes, and the sequence is filled by NOPs (R4, S6).
 fn a_failed_qp_leaves_the_others_alone<P: Profile>() {
     let seed = seed(400);
@@ -441,6 +458,7 @@ crate::for_each_profile!(
     a_plane_dies_and_comes_back,
     all_paths_dead_is_an_orderly_error,
     a_lone_packet_on_dead_paths_is_an_orderly_error,
+    moved_packets_find_the_paths_that_live,
     a_failed_qp_leaves_the_others_alone,
     an_unknown_peer_qp_is_an_orderly_error,
     a_reopened_qp_starts_anew,
