@@ -97,17 +97,25 @@ fn two_outputs_do_not_share_a_file() {
 /// The tools that a run needs, and the place for what they build.
 #[test]
 fn missing_verilator_and_bad_cache_are_named() {
-    let run = |key: &str, value: &str, words: &[&str]| {
-        let command = Command::new(env!("CARGO_BIN_EXE_mrnic")).args(["sim", "clean"]).env(key, value).output();
-        told(&["sim", "clean"], &command.expect("the mrnic command starts"), 1, words);
-    };
     let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("root");
+    std::fs::create_dir_all(root.join("include")).unwrap();
+    std::fs::write(root.join("include/verilated.h"), "").unwrap();
+    // The user's own variables must not decide what is looked at.
+    let run = |key: &str, value: &str, root: Option<&std::path::Path>, words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mrnic"));
+        command.args(["sim", "clean"]).env_remove("VERILATOR_ROOT").env(key, value);
+        command.envs(root.map(|root| ("VERILATOR_ROOT", root)));
+        told(&["sim", "clean"], &command.output().expect("the mrnic command starts"), 1, words);
+    };
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
-    run("MRNIC_CACHE", file.to_str().unwrap(), &["cannot create", file.to_str().unwrap(), "MRNIC_CACHE"]);
+    run("MRNIC_CACHE", file.to_str().unwrap(), None, &["cannot create", file.to_str().unwrap(), "MRNIC_CACHE"]);
     let none = dir.path().join("none");
-    run("VERILATOR", none.to_str().unwrap(), &["Verilator not found", "$VERILATOR", "scripts/setup.sh"]);
-    run("VERILATOR", file.to_str().unwrap(), &["unusable", file.to_str().unwrap(), "scripts/setup.sh"]);
+    run("VERILATOR", none.to_str().unwrap(), None, &["Verilator not found", "$VERILATOR", "scripts/setup.sh"]);
+    let file = file.to_str().unwrap();
+    run("VERILATOR", file, None, &[file, "verilated.h is missing", "VERILATOR_ROOT", "scripts/setup.sh"]);
+    run("VERILATOR", file, Some(&root), &["unusable", file, "scripts/setup.sh"]);
 }
 
 #[test]
