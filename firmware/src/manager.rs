@@ -359,42 +359,40 @@ impl Manager {
 
     fn on_close(&mut self, now_us: u64, from: Endpoint, to: u16, theirs: &ConnInfo) -> bool {
         let unknown_there = theirs.conn == NO_CONN;
-        let Some(peer) = self.peers.get_mut(&from.ip) else { return false };
+        let Some(peer) = self.peers.get(&from.ip) else { return false };
+        // A confirmation names our connection by our seed, a request the peer's by the peer's.
+        let named = match peer.link {
+            Link::Idle => None,
+            Link::Opening { own, .. } => unknown_there.then_some((own, own)),
+            Link::Open { own, theirs: known, .. } | Link::Closing { own, theirs: known, .. } => {
+                Some((own, if unknown_there { own } else { known }))
+            }
+        };
+        let fits = named.is_some_and(|(own, by)| own.conn == to && by.start_ppsn_seed == theirs.start_ppsn_seed);
+        if !fits {
+            // It fits nothing: the peer is told, unless it has said the same.
+            if !unknown_there {
+                self.send_unknown(from.ip, theirs);
+            }
+            return false;
+        }
         match peer.link {
             // The peer has no such connection: it refuses it (H7), or has closed or lost it (H6).
-            Link::Opening { own, .. } if unknown_there && own.conn == to && own.start_ppsn_seed == theirs.start_ppsn_seed => {
-                self.fail(from.ip, DownReason::Refused);
-                true
+            Link::Opening { .. } => self.fail(from.ip, DownReason::Refused),
+            Link::Open { .. } if unknown_there => self.orphan(from.ip),
+            // H6: the peer wants to close, but it is in use here.
+            Link::Open { own, theirs: known, .. } if peer.users > 0 => {
+                self.send_answer(from.ip, known.conn, Body::Accept(own));
             }
-            Link::Open { own, .. } if unknown_there && own.conn == to && own.start_ppsn_seed == theirs.start_ppsn_seed => {
-                self.orphan(from.ip);
-                true
-            }
-            Link::Closing { own, .. } if unknown_there && own.conn == to && own.start_ppsn_seed == theirs.start_ppsn_seed => {
-                self.closed(now_us, from.ip);
-                true
-            }
-            _ if unknown_there => false,
-            // H6: the peer wants to close.
-            Link::Open { own, theirs: known, .. } if known.start_ppsn_seed == theirs.start_ppsn_seed && own.conn == to => {
-                if peer.users > 0 {
-                    self.send_answer(from.ip, known.conn, Body::Accept(own));
-                } else {
-                    self.send_unknown(from.ip, theirs);
-                    self.closed(now_us, from.ip);
-                }
-                true
-            }
-            Link::Closing { own, theirs: known, .. } if known.start_ppsn_seed == theirs.start_ppsn_seed && own.conn == to => {
-                self.send_unknown(from.ip, theirs);
-                self.closed(now_us, from.ip);
-                true
-            }
+            // H6: closed on both sides.
             _ => {
-                self.send_unknown(from.ip, theirs);
-                false
+                if !unknown_there {
+                    self.send_unknown(from.ip, theirs);
+                }
+                self.closed(now_us, from.ip);
             }
         }
+        true
     }
 
     /// The connection works: the engine is told what both sides agreed on (H2).

@@ -2,7 +2,7 @@
 //! In: frames for a place. Out: frames that arrived, round robin over their senders.
 
 use std::fs::File;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::error::{NetError, SendError};
@@ -203,14 +203,9 @@ impl Port {
         }
     }
 
-    /// Whether a frame waits.
-    pub fn has_frames(&self) -> bool {
-        self.own().incoming.load(Ordering::Acquire) != 0 || self.from.iter().flatten().any(|reader| !reader.is_empty())
-    }
-
     /// What [`Sleeper::wait`] needs, for a thread that does not hold the port.
     pub fn sleeper(&self) -> Sleeper {
-        Sleeper { segment: self.segment.clone(), place: self.place, wakes: AtomicU64::new(0) }
+        Sleeper { segment: self.segment.clone(), place: self.place }
     }
 }
 
@@ -234,7 +229,6 @@ impl Drop for Port {
 pub struct Sleeper {
     segment: Segment,
     place: usize,
-    wakes: AtomicU64,
 }
 
 impl Sleeper {
@@ -253,7 +247,6 @@ impl Sleeper {
         place.asleep.store(1, Ordering::SeqCst);
         futex::wait(&place.doorbell, ticket, timeout);
         place.asleep.store(0, Ordering::SeqCst);
-        self.wakes.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Rings the doorbell from within the process.
@@ -261,10 +254,5 @@ impl Sleeper {
         let place = self.own();
         place.doorbell.fetch_add(1, Ordering::SeqCst);
         futex::wake(&place.doorbell);
-    }
-
-    /// How often a sleep ended.
-    pub fn wakes(&self) -> u64 {
-        self.wakes.load(Ordering::Relaxed)
     }
 }

@@ -101,10 +101,6 @@ impl Reader {
         Ok(Reader { map, head })
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.map.index(TAIL_AT).load(Ordering::Acquire) == self.head
-    }
-
     /// Takes up to `limit` frames; `take` may change them. Returns how many there were.
     pub fn drain(&mut self, limit: usize, mut take: impl FnMut(&mut [u8])) -> usize {
         let tail = self.map.index(TAIL_AT).load(Ordering::Acquire);
@@ -128,6 +124,12 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Reader {
+        fn is_empty(&self) -> bool {
+            self.map.index(TAIL_AT).load(Ordering::Acquire) == self.head
+        }
+    }
 
     fn pair() -> (tempfile::TempDir, Writer, Reader) {
         let dir = tempfile::tempdir().unwrap();

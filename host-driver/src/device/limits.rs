@@ -2,7 +2,7 @@
 //!
 //! In: nothing. Out: plain data for queries and for the argument checks of [`crate::rules`].
 
-use super::SendOp;
+use super::{DeviceError, SendOp};
 
 /// Path MTU of RoCE: a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,6 +81,14 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Whether there is such a port; they count from 1.
+    pub fn check_port(&self, port: u8) -> Result<(), DeviceError> {
+        if port == 0 || port > self.ports {
+            return Err(DeviceError::invalid("port", format!("{port}: ports are 1 to {}", self.ports)));
+        }
+        Ok(())
+    }
+
     /// Largest `max_sge` that the library's own buffers hold.
     pub const SGES_MAX: usize = 32;
     /// Largest `max_inline_bytes` that the library's own buffers hold.

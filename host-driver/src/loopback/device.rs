@@ -22,13 +22,6 @@ impl Loopback {
     pub fn new(fabric: Arc<Fabric>, events: Arc<dyn EventSink>) -> Self {
         Loopback { fabric, events, limits: super::limits(), closed: Arc::default() }
     }
-
-    fn check_port(&self, port: u8) -> Result<(), DeviceError> {
-        if port == 0 || port > self.limits.ports {
-            return Err(DeviceError::invalid("port", format!("{port}: ports are 1 to {}", self.limits.ports)));
-        }
-        Ok(())
-    }
 }
 
 fn full(what: &'static str) -> impl Fn(crate::table::TableFull) -> DeviceError {
@@ -41,7 +34,7 @@ impl Device for Loopback {
     }
 
     fn query_port(&self, port: u8) -> Result<PortStatus, DeviceError> {
-        self.check_port(port)?;
+        self.limits.check_port(port)?;
         Ok(PortStatus {
             state: LinkState::Active,
             max_mtu: Mtu::B4096,
@@ -54,7 +47,7 @@ impl Device for Loopback {
 
     /// A link-local address of the GUID, and that of the loopback interface.
     fn query_gid(&self, port: u8, index: u32) -> Result<GidEntry, DeviceError> {
-        self.check_port(port)?;
+        self.limits.check_port(port)?;
         let gid = match index {
             0 => (0xfe80u128 << 112 | u128::from(self.limits.guid)).to_be_bytes(),
             1 => std::net::Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets(),

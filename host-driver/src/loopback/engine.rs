@@ -8,9 +8,9 @@ use super::receive::Srq;
 use crate::completions::Cq;
 use crate::device::*;
 use crate::table::Table;
-use crate::verbs::lock;
+use crate::verbs::{lock, try_lock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Requests that one call carries out at most.
@@ -86,11 +86,7 @@ impl Fabric {
         }
         self.kicks.fetch_add(1, Ordering::AcqRel);
         loop {
-            let engine = match self.engine.try_lock() {
-                Ok(engine) => engine,
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => return,
-            };
+            let Some(engine) = try_lock(&self.engine) else { return };
             let seen = self.kicks.load(Ordering::Acquire);
             engine.run(self);
             drop(engine);

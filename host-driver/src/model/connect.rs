@@ -4,7 +4,7 @@
 use super::engine::Engine;
 use super::link::place_of;
 use crate::completions::Slot;
-use crate::device::{Completion, DeviceError, QpState, WcStatus};
+use crate::device::{Completion, QpState, WcStatus};
 use mrnic_firmware::{Action, Endpoint, State};
 use mrnic_model::{QpConfig, QpState as ModelState};
 
@@ -44,7 +44,7 @@ impl Engine {
     }
 
     /// A queue pair enters RTR: it is bound to the connection to its peer, now or when there is one.
-    pub fn connect(&mut self, qpn: u32, peer: Endpoint) -> Result<(), DeviceError> {
+    pub fn connect(&mut self, qpn: u32, peer: Endpoint) {
         let lease = self.manager.acquire(self.now_us(), peer);
         let state = self.manager.state(peer.ip);
         if let Some(entry) = self.qp(qpn) {
@@ -54,7 +54,6 @@ impl Engine {
         if let State::Open { conn } = state {
             self.bind(qpn, conn);
         }
-        Ok(())
     }
 
     fn bind_waiting(&mut self, conn: u16, peer: &Endpoint) {

@@ -32,13 +32,6 @@ impl ModelDevice {
         ModelDevice { shared, events, limits: super::limits(), owner, closed: AtomicBool::new(false) }
     }
 
-    fn check_port(&self, port: u8) -> Result<(), DeviceError> {
-        if port == 0 || port > self.limits.ports {
-            return Err(DeviceError::invalid("port", format!("{port}: ports are 1 to {}", self.limits.ports)));
-        }
-        Ok(())
-    }
-
     fn gid(link: &Link) -> [u8; 16] {
         match link.endpoint().ip {
             std::net::IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
@@ -126,7 +119,7 @@ impl Device for ModelDevice {
     }
 
     fn query_port(&self, port: u8) -> Result<PortStatus, DeviceError> {
-        self.check_port(port)?;
+        self.limits.check_port(port)?;
         Ok(PortStatus {
             state: LinkState::Active,
             max_mtu: Mtu::B4096,
@@ -139,7 +132,7 @@ impl Device for ModelDevice {
 
     /// The NIC's IPv4 address.
     fn query_gid(&self, port: u8, index: u32) -> Result<GidEntry, DeviceError> {
-        self.check_port(port)?;
+        self.limits.check_port(port)?;
         if index != 0 {
             return Err(DeviceError::invalid("GID index", format!("{index}: the port has 1")));
         }

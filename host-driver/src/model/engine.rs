@@ -8,7 +8,7 @@ use super::{FIRST_QPN, KEYS, QPS, SRQS};
 use crate::completions::{self, Cq};
 use crate::device::*;
 use crate::table::Table;
-use crate::verbs::lock;
+use crate::verbs::{lock, try_lock};
 use mrnic_firmware::{Config, Manager};
 use mrnic_host_net::Sleeper;
 use mrnic_model::nic::driver::FRAME_BYTES_MAX;
@@ -16,7 +16,7 @@ use mrnic_model::{AsyncEvent as ModelEvent, Nic, NicConfig, OpenMr0, Received, T
 use mrnic_wire::{Body, Profile};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Frames that one run takes of each sender, and gives, at most.
@@ -112,11 +112,7 @@ impl Shared {
 
     /// Does what can be done now, unless another thread is at it.
     pub fn progress(&self) {
-        let mut engine = match self.engine.try_lock() {
-            Ok(engine) => engine,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
+        let Some(mut engine) = try_lock(&self.engine) else { return };
         engine.run();
         self.keep_awake(&engine);
     }
@@ -147,11 +143,7 @@ impl Shared {
 impl completions::Engine for Shared {
     /// A program that polls need not be woken for a while.
     fn poll(&self) {
-        let mut engine = match self.engine.try_lock() {
-            Ok(engine) => engine,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
+        let Some(mut engine) = try_lock(&self.engine) else { return };
         engine.run();
         let now = engine.link.now_ns();
         self.last_poll_ns.store(now, Ordering::Relaxed);

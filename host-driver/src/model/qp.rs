@@ -10,7 +10,7 @@ use crate::device::*;
 use crate::rules::Access;
 use crate::verbs::lock;
 use mrnic_firmware::{Endpoint, Lease};
-use mrnic_model::{Cqe, PostError as ModelError, QpAccess, QpConfig, QpState as ModelState, RecvWr, Status, SGES_MAX};
+use mrnic_model::{Cqe, QpAccess, QpConfig, QpState as ModelState, RecvWr, Status, SGES_MAX};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 
@@ -137,8 +137,7 @@ impl Engine {
                     Ok(()) => {
                         entry.backlog.pop();
                     }
-                    Err(ModelError::QpFull { .. } | ModelError::ConnFull { .. } | ModelError::State { .. }) => break,
-                    // Nothing else is possible for a QP that is open; if it is not, its requests end when it is stranded.
+                    // No room, or draining: it is tried again. Those of a QP that is not open end when it is stranded.
                     Err(_) => break,
                 }
             }
@@ -221,20 +220,20 @@ impl Engine {
         config.max_dest_rd_atomic = change.max_dest_rd_atomic.unwrap_or(config.max_dest_rd_atomic);
         let config = *config;
         entry.notify_drained = change.notify_drained.unwrap_or(entry.notify_drained);
-        let (bound, capacity_srq) = (entry.conn.is_some(), config.srq);
+        let bound = entry.conn.is_some();
         let model = |error: mrnic_model::ConfigError| DeviceError::invalid("QP", error.to_string());
         match (state, change.state.unwrap_or(state)) {
             (_, QpState::Reset) => self.reset(qpn),
             (QpState::Reset, QpState::Init) => {
                 // Opened anew, with what is known by now; receives may be posted from here on.
-                let config = QpConfig { state: ModelState::Init, srq: capacity_srq, ..config };
+                let config = QpConfig { state: ModelState::Init, ..config };
                 self.nic.open_qp(qpn, &config).map_err(model)?;
                 self.set_wanted(qpn, QpState::Init);
             }
             (QpState::Init, QpState::Rtr) => {
                 self.set_wanted(qpn, QpState::Rtr);
                 if let Some(peer) = peer {
-                    self.connect(qpn, peer)?;
+                    self.connect(qpn, peer);
                 }
             }
             (QpState::Rtr, QpState::Rts) => {

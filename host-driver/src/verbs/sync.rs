@@ -3,11 +3,20 @@
 //! In: calls from any thread. Out: a lock that is taken in one C call and given back in another ([`HandLock`]), and the wait of destroy
 //! functions for events that a program has taken and not yet acknowledged ([`Acks`]).
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Locks even if another thread panicked with the lock held: the data stay usable, and C code cannot be told.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same if nobody has it.
+pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// A lock without a guard. Held for a few hundred nanoseconds, so it spins, then yields.
