@@ -77,6 +77,8 @@ pub struct BuildConfig {
     pub clock_ps: u64,
     /// The `fault` input is a top-level port (otherwise it is tied to 0).
     pub faults: bool,
+    /// SEND, SEND with immediate and WRITE with immediate (rules Q1 to Q6), besides WRITE.
+    pub sends: bool,
 }
 
 /// A parameter that the blocks cannot be built with.
@@ -211,6 +213,7 @@ const SIM: BuildConfig = BuildConfig {
     fifo: SIM_FIFOS,
     clock_ps: 4_000,
     faults: false,
+    sends: false,
 };
 
 /// Every build known by name.

@@ -1,15 +1,19 @@
 //! csr: simulation = Verilog, and its behaviour on the bus.
 use mrnic_difftest::difftest;
-use mrnic_nic::config::{build, BUILDS};
+use mrnic_nic::config::{build, BuildConfig, BUILDS};
 use mrnic_nic::control::csr::{caps, Csr, COUNTERS};
 use mrnic_regs::{reg, Field};
 use mrnic_verilated::{build as verilate, Dut, ModelSpec};
 
+fn with_sends(sends: bool) -> BuildConfig {
+    BuildConfig { sends, ..build("sim").unwrap() }
+}
+
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(Csr::new(&build("sim").unwrap()), clock: clock, inputs: {
+    difftest!(Csr::new(&with_sends(true)), clock: clock, inputs: {
         reset, axil_awaddr, axil_awvalid, axil_wdata, axil_wvalid, axil_bready, axil_araddr, axil_arvalid, axil_rready,
-        events, init_done, cfg_busy, doorbell_ready
+        events, init_done, cfg_busy, doorbell_ready, rdoorbell_ready
     })
     .top("csr")
     .cycles(1500)
@@ -20,6 +24,7 @@ fn simulation_equals_verilog() {
     .sink("axil_bready")
     .sink("axil_rready")
     .sink("doorbell_ready")
+    .sink("rdoorbell_ready")
     .stimulus(|random, _, inputs| {
         // most addresses are registers; an address that is waiting stays
         for (valid, ready, address) in
@@ -31,6 +36,7 @@ fn simulation_equals_verilog() {
                     reg::id::OFFSET,
                     reg::version::OFFSET,
                     reg::caps::OFFSET,
+                    reg::caps2::OFFSET,
                     reg::status::OFFSET,
                     reg::now::OFFSET,
                     reg::rto_min::OFFSET,
@@ -39,6 +45,7 @@ fn simulation_equals_verilog() {
                     reg::epoch_cap::OFFSET,
                     reg::table_commit::OFFSET,
                     reg::doorbell::OFFSET,
+                    reg::doorbell_rq::OFFSET,
                     reg::table_data::OFFSET + 60,
                     reg::counter::OFFSET + 8,
                 ];
@@ -54,8 +61,11 @@ fn simulation_equals_verilog() {
 }
 
 fn instance(name: &str) -> Dut {
-    let config = build(name).unwrap();
-    let design = mrnic_emit::emit(&Csr::new(&config), "csr").unwrap();
+    instance_of(&build(name).unwrap())
+}
+
+fn instance_of(config: &BuildConfig) -> Dut {
+    let design = mrnic_emit::emit(&Csr::new(config), "csr").unwrap();
     let spec = ModelSpec { opt_level: 1, ..ModelSpec::new("csr", design.verilog) };
     let mut dut = verilate(&spec, &mut |_| {}).unwrap().instance("csr", 7);
     dut.input("reset").unwrap().set_bit(true);
@@ -163,6 +173,31 @@ fn doorbells_wait_for_their_consumer_and_none_is_lost() {
         dut.cycle();
     }
     assert_eq!(got, [(2, 7), (3, 9)]);
+}
+
+#[test]
+fn doorbells_of_receives_have_a_stream_of_their_own() {
+    let mut dut = instance_of(&with_sends(true));
+    assert_eq!(read(&mut dut, reg::caps2::OFFSET), 1);
+    assert!(write(&mut dut, reg::doorbell_rq::OFFSET, 0x0002_0007));
+    assert!(!dut.output("doorbell_valid").unwrap().get_bit());
+    assert!(!write(&mut dut, reg::doorbell_rq::OFFSET, 0x0003_0009), "the first is not taken yet");
+    dut.input("rdoorbell_ready").unwrap().set_bit(true);
+    let mut got = vec![];
+    for _ in 0..10 {
+        if dut.output("rdoorbell_valid").unwrap().get_bit() {
+            got.push((dut.output("rdoorbell_qp").unwrap().get_u64(), dut.output("rdoorbell_index").unwrap().get_u64()));
+        }
+        dut.cycle();
+    }
+    assert_eq!(got, [(2, 7), (3, 9)]);
+    // A build without receive queues ignores them.
+    let mut dut = instance_of(&with_sends(false));
+    assert_eq!(read(&mut dut, reg::caps2::OFFSET), 0);
+    for _ in 0..3 {
+        assert!(write(&mut dut, reg::doorbell_rq::OFFSET, 0x0002_0007));
+        assert!(!dut.output("rdoorbell_valid").unwrap().get_bit());
+    }
 }
 
 #[test]

@@ -48,6 +48,11 @@ pub struct Csr {
     pub doorbell_ready: Signal<In, Bit>,
     pub doorbell_qp: Signal<Out, Bits<16>>,
     pub doorbell_index: Signal<Out, Bits<16>>,
+    /// Receives posted; silent in a build without receive queues.
+    pub rdoorbell_valid: Signal<Out, Bit>,
+    pub rdoorbell_ready: Signal<In, Bit>,
+    pub rdoorbell_qp: Signal<Out, Bits<16>>,
+    pub rdoorbell_index: Signal<Out, Bits<16>>,
     pub rto_min: Signal<Out, Bits<32>>,
     pub ack_delay: Signal<Out, Bits<32>>,
     pub ack_every: Signal<Out, Bits<3>>,
@@ -73,6 +78,8 @@ pub struct Csr {
     commit_settle: DFF<Bit>,
     bell_valid: DFF<Bit>,
     bell: DFF<Bits<32>>,
+    rbell_valid: DFF<Bit>,
+    rbell: DFF<Bits<32>>,
     rto_min_reg: DFF<Bits<32>>,
     ack_delay_reg: DFF<Bits<32>>,
     ack_every_reg: DFF<Bits<3>>,
@@ -87,6 +94,8 @@ pub struct Csr {
     id: Constant<Bits<32>>,
     version: Constant<Bits<32>>,
     caps: Constant<Bits<32>>,
+    caps2: Constant<Bits<32>>,
+    sends: Constant<Bit>,
     period_ps: Constant<Bits<32>>,
     tick_ps: Constant<Bits<32>>,
     rto_min_reset: Constant<Bits<32>>,
@@ -96,6 +105,7 @@ pub struct Csr {
     a_id: Constant<Bits<16>>,
     a_version: Constant<Bits<16>>,
     a_caps: Constant<Bits<16>>,
+    a_caps2: Constant<Bits<16>>,
     a_status: Constant<Bits<16>>,
     a_now: Constant<Bits<16>>,
     a_rto_min: Constant<Bits<16>>,
@@ -104,6 +114,7 @@ pub struct Csr {
     a_epoch_cap: Constant<Bits<16>>,
     a_table_commit: Constant<Bits<16>>,
     a_doorbell: Constant<Bits<16>>,
+    a_doorbell_rq: Constant<Bits<16>>,
     a_staged: [Constant<Bits<16>>; STAGED],
     a_counter: [Constant<Bits<16>>; COUNTERS],
 }
@@ -117,6 +128,13 @@ pub fn caps(config: &BuildConfig) -> u32 {
     f::QPS_LOG2.set(&mut w, config.qps.ilog2().into());
     f::MSGS_LOG2.set(&mut w, config.msgs_per_stream.ilog2().into());
     f::DATA_WIDTH.set(&mut w, config.data_width as u128);
+    w[0]
+}
+
+/// The CAPS2 register of a build.
+pub fn caps2(config: &BuildConfig) -> u32 {
+    let mut w = [0u32];
+    reg::caps2::SENDS.set(&mut w, config.sends.into());
     w[0]
 }
 
@@ -161,6 +179,10 @@ impl Csr {
             doorbell_ready: Default::default(),
             doorbell_qp: Default::default(),
             doorbell_index: Default::default(),
+            rdoorbell_valid: Default::default(),
+            rdoorbell_ready: Default::default(),
+            rdoorbell_qp: Default::default(),
+            rdoorbell_index: Default::default(),
             rto_min: Default::default(),
             ack_delay: Default::default(),
             ack_every: Default::default(),
@@ -184,6 +206,8 @@ impl Csr {
             commit_settle: Default::default(),
             bell_valid: Default::default(),
             bell: Default::default(),
+            rbell_valid: Default::default(),
+            rbell: Default::default(),
             rto_min_reg: Default::default(),
             ack_delay_reg: Default::default(),
             ack_every_reg: Default::default(),
@@ -198,6 +222,8 @@ impl Csr {
             id: word(reg::id::RESET),
             version: word(reg::version::RESET),
             caps: word(caps(config)),
+            caps2: word(caps2(config)),
+            sends: Constant::new(config.sends),
             period_ps: word(config.clock_ps as u32),
             tick_ps: word(TICK_PS as u32),
             rto_min_reset: word(reg::rto_min::RESET),
@@ -207,6 +233,7 @@ impl Csr {
             a_id: address(reg::id::OFFSET),
             a_version: address(reg::version::OFFSET),
             a_caps: address(reg::caps::OFFSET),
+            a_caps2: address(reg::caps2::OFFSET),
             a_status: address(reg::status::OFFSET),
             a_now: address(reg::now::OFFSET),
             a_rto_min: address(reg::rto_min::OFFSET),
@@ -215,6 +242,7 @@ impl Csr {
             a_epoch_cap: address(reg::epoch_cap::OFFSET),
             a_table_commit: address(reg::table_commit::OFFSET),
             a_doorbell: address(reg::doorbell::OFFSET),
+            a_doorbell_rq: address(reg::doorbell_rq::OFFSET),
             a_staged: array_init::array_init(|i| address(reg::table_data::OFFSET + 4 * i as u16)),
             a_counter: array_init::array_init(|i| address(reg::counter::OFFSET + 4 * i as u16)),
         }
@@ -242,6 +270,8 @@ impl Logic for Csr {
             commit_settle,
             bell_valid,
             bell,
+            rbell_valid,
+            rbell,
             rto_min_reg,
             ack_delay_reg,
             ack_every_reg,
@@ -293,6 +323,9 @@ impl Logic for Csr {
         if self.write_address.q.val() == self.a_doorbell.val() {
             self.blocked.next = self.bell_valid.q.val();
         }
+        if self.write_address.q.val() == self.a_doorbell_rq.val() {
+            self.blocked.next = self.rbell_valid.q.val();
+        }
         self.do_write.next =
             self.write_have_address.q.val() & self.write_have_data.q.val() & !self.write_done.q.val() & !self.blocked.val();
         if self.do_write.val() {
@@ -308,6 +341,9 @@ impl Logic for Csr {
         self.commit_settle.d.next = self.commit_valid.q.val();
         if self.bell_valid.q.val() & self.doorbell_ready.val() {
             self.bell_valid.d.next = false;
+        }
+        if self.rbell_valid.q.val() & self.rdoorbell_ready.val() {
+            self.rbell_valid.d.next = false;
         }
         if self.do_write.val() {
             if self.write_address.q.val() == self.a_rto_min.val() {
@@ -330,6 +366,10 @@ impl Logic for Csr {
                 self.bell_valid.d.next = true;
                 self.bell.d.next = self.write_data.q.val();
             }
+            if self.sends.val() & (self.write_address.q.val() == self.a_doorbell_rq.val()) {
+                self.rbell_valid.d.next = true;
+                self.rbell.d.next = self.write_data.q.val();
+            }
             for k in 0..STAGED {
                 if self.write_address.q.val() == self.a_staged[k].val() {
                     self.staged[k].d.next = self.write_data.q.val();
@@ -349,6 +389,9 @@ impl Logic for Csr {
         self.doorbell_valid.next = self.bell_valid.q.val();
         self.doorbell_qp.next = self.bell.q.val().get_bits::<16>(16);
         self.doorbell_index.next = self.bell.q.val().get_bits::<16>(0);
+        self.rdoorbell_valid.next = self.rbell_valid.q.val();
+        self.rdoorbell_qp.next = self.rbell.q.val().get_bits::<16>(16);
+        self.rdoorbell_index.next = self.rbell.q.val().get_bits::<16>(0);
         comment!("a read takes three cycles: address, look-up, answer");
         self.axil_arready.next = !self.read_have.q.val();
         self.axil_rvalid.next = self.read_done.q.val();
@@ -374,6 +417,9 @@ impl Logic for Csr {
         }
         if self.read_address.q.val() == self.a_caps.val() {
             self.value.next = self.caps.val();
+        }
+        if self.read_address.q.val() == self.a_caps2.val() {
+            self.value.next = self.caps2.val();
         }
         if self.read_address.q.val() == self.a_status.val() {
             self.value.next = self.status.val();
@@ -422,6 +468,8 @@ impl Logic for Csr {
             self.commit_where.d.next = 0.into();
             self.bell_valid.d.next = false;
             self.bell.d.next = 0.into();
+            self.rbell_valid.d.next = false;
+            self.rbell.d.next = 0.into();
             self.rto_min_reg.d.next = self.rto_min_reset.val();
             self.ack_delay_reg.d.next = self.ack_delay_reset.val();
             self.ack_every_reg.d.next = self.ack_every_reset.val();
