@@ -12,7 +12,7 @@ use crate::scenario::Scenario;
 use crate::setup::NodeSetup;
 use crate::software::{pattern, SoftwareError, Stream, Transfer, Write};
 use mrnic_lockstep::{Checker, Divergence, HostRings, Record};
-use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, RATE_UNLIMITED};
+use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, Stage, RATE_UNLIMITED};
 use mrnic_nic::config::BuildConfig;
 use mrnic_regs::{code, counter, reg};
 use mrnic_verilated::{FileError, Model};
@@ -270,7 +270,7 @@ impl World {
                     epoch_cap_bytes: cap,
                     events: false,
                     // the RTL is of stage 1
-                    write_only: true,
+                    stage: Stage::Write,
                     ..NicConfig::default()
                 };
                 let mut checker = Checker::new(&config, build.clock_ps).map_err(|e| RunError::Setup(e.to_string()))?;

@@ -4,7 +4,7 @@ mod rx_support;
 
 use mrnic_difftest::difftest;
 use mrnic_model::{
-    Aimd, ConnConfig, KeyConfig, Nic, NicConfig, OpenMr0, PathConfig, QpConfig, Rights, RxClass, RxInputs, RxStep,
+    Aimd, ConnConfig, KeyConfig, Nic, NicConfig, OpenMr0, PathConfig, QpConfig, Rights, RxClass, RxInputs, RxStep, Stage,
 };
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::rx_core::RxCore;
@@ -80,7 +80,7 @@ fn rig(build: &BuildConfig, seed: u64) -> Rig {
         ack_every: 4,
         ack_delay_ticks: 125,
         epoch_cap_bytes: CAP,
-        write_only: true,
+        stage: Stage::Write,
         ..NicConfig::default()
     };
     bench.set("ack_every", 4);

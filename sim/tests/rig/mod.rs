@@ -4,7 +4,7 @@
 //! Guarantees: every step is compared with the golden model; table writes reach engine and model alike.
 #![allow(dead_code)] // each test file uses its part
 use mrnic_lockstep::{Checker, Divergence, HostRings, Record};
-use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights};
+use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, Stage};
 use mrnic_nic::config::{self, BuildConfig};
 use mrnic_regs::{code, counter, reg, table};
 use mrnic_sim::memory::HostMemory;
@@ -161,7 +161,7 @@ fn checker(build: &BuildConfig, rto_min_ticks: u32) -> Checker {
         rto_min_ticks,
         epoch_cap_bytes: 0,
         events: false,
-        write_only: true,
+        stage: Stage::Write,
         ..NicConfig::default()
     };
     Checker::new(&config, build.clock_ps).expect("the build's sizes suit the model")

@@ -8,6 +8,17 @@ pub const PATHS_MAX: usize = 8;
 /// A rate hint that limits nothing.
 pub const RATE_UNLIMITED: u32 = 0x00FF_FFFF;
 
+/// Operations that a NIC knows (section 11). Each stage has those of the ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// WRITE without immediate, NOP, ACK, PROBE; every other opcode is dropped (R1).
+    Write,
+    /// SEND and WRITE with immediate too, with one SGE, without QP access flags, D8, fence and a second attempt (N4).
+    Send,
+    /// Everything.
+    Full,
+}
+
 /// Sizes and registers of a NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicConfig {
@@ -37,8 +48,8 @@ pub struct NicConfig {
     pub srqs: u32,
     /// Requests (READ, atomic) of a connection's peer whose responses are not yet acknowledged, at most (D3).
     pub responses: u32,
-    /// Stage 1 only, for lockstep with the RTL: every opcode but WRITE without immediate, NOP, ACK and PROBE is dropped (R1).
-    pub write_only: bool,
+    /// Which operations there are; less than all of them is for lockstep with RTL that has only these.
+    pub stage: Stage,
     /// Whether typed events are recorded.
     pub events: bool,
 }
@@ -59,7 +70,7 @@ impl Default for NicConfig {
             epoch_cap_bytes: 0,
             srqs: 16,
             responses: 1024,
-            write_only: false,
+            stage: Stage::Full,
             events: false,
         }
     }

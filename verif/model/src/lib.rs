@@ -10,7 +10,7 @@
 //!
 //! The autonomous driver is built from the same steps. Receives come in by [`Nic::post_recv`] and [`Nic::post_srq_recv`],
 //! work requests with lists by [`Nic::post_send_list`]; [`Nic::poll_async_event`] tells what completions do not.
-//! `NicConfig::write_only` leaves the model with what the RTL does: WRITE without immediate.
+//! `NicConfig::stage` leaves the model with what the RTL does.
 #![no_std]
 
 extern crate alloc;
@@ -30,7 +30,7 @@ pub mod tx;
 pub mod wqe;
 
 pub use config::{
-    key_of, ConnConfig, KeyConfig, NicConfig, PathConfig, QpAccess, QpConfig, QpState, Rights, PATHS_MAX, RATE_UNLIMITED,
+    key_of, ConnConfig, KeyConfig, NicConfig, PathConfig, QpAccess, QpConfig, QpState, Rights, Stage, PATHS_MAX, RATE_UNLIMITED,
 };
 pub use congestion::{Aimd, CongestionControl, DctcpLike};
 pub use error::{ConfigError, EncodeError, MemoryError, PostError, StepError};

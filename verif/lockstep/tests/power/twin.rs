@@ -6,7 +6,7 @@ use crate::records::{self, record};
 use mrnic_lockstep::{Checker, Divergence, HostRings, Kind, Memory, Record};
 use mrnic_model::{
     key_of, ConnConfig, Grant, GrantInputs, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, Outgoing,
-    PathConfig, QpConfig, Rights, RxStep, TimerAction, Wqe,
+    PathConfig, QpConfig, Rights, RxStep, Stage, TimerAction, Wqe,
 };
 use mrnic_wire::parse_packet;
 
@@ -85,7 +85,7 @@ fn nic_config() -> NicConfig {
         epoch_cap_bytes: 60_000,
         events: false,
         ack_delay_ticks: 10,
-        write_only: true,
+        stage: Stage::Write,
         ..NicConfig::default()
     }
 }

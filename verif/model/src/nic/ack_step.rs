@@ -6,6 +6,7 @@ use mrnic_wire::{Ack, MakCode, Ppsn};
 use super::rnr_step::RnrEvent;
 use super::Nic;
 use crate::bits256::Bits256;
+use crate::config::Stage;
 use crate::error::StepError;
 use crate::event::{Event, LossRule};
 use crate::rx::check::code_number;
@@ -145,13 +146,15 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     /// N1: which message the peer cannot take now. Its packet was refused, so it is lost unless a resend is under way.
     fn rnr_event(&mut self, frame: &AckFrame) -> Option<RnrEvent> {
-        if !frame.ack.flags.rnr || self.config.write_only {
+        if !frame.ack.flags.rnr || self.config.stage == Stage::Write {
             return None;
         }
         let (qpn, msn) = self.message_of_packet(frame)?;
         let code = code_number(frame.ack.mak.code);
         let ppsn = Ppsn::new(frame.ack.mak.qp);
-        if let Ok(connection) = self.connection_mut(frame.conn) {
+        let full = self.config.stage == Stage::Full;
+        // Without a second attempt nothing waits for the refused packet: as after a nak, the rules of loss find it.
+        if let Some(connection) = self.connection_mut(frame.conn).ok().filter(|_| full) {
             connection.tx_paths[frame.home as usize].refused(ppsn);
         }
         Some(RnrEvent { qpn, code, msn })

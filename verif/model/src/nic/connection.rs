@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use mrnic_wire::NetAddr;
 
-use crate::config::{ConnConfig, NicConfig};
+use crate::config::{ConnConfig, NicConfig, Stage};
 use crate::rx::hint::ConnUse;
 use crate::rx::path::RxPath;
 use crate::seq::Tick;
@@ -45,7 +45,7 @@ impl<S: Default + Clone> Connection<S> {
             chunks: alloc::vec![ChunkMap::default(); paths],
             rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn)).collect(),
             rx_use: ConnUse::default(),
-            watches_moved: !nic.write_only,
+            watches_moved: nic.stage == Stage::Full,
             waiting: Vec::new(),
         }
     }

@@ -42,6 +42,16 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     /// Q1: posts a receive to the QP's own queue. Keys are checked when a message uses it (Q3).
     pub fn post_recv(&mut self, qpn: u32, wr: &RecvWr<'_>) -> Result<(), PostError> {
+        self.step_recv(qpn, wr)?;
+        // Q6: in Error it completes at once.
+        if self.qp(qpn).is_ok_and(|qp| qp.send.in_error()) {
+            self.drain_cqes(qpn);
+        }
+        Ok(())
+    }
+
+    /// The same as a step: in Error its completion is left to [`Nic::step_recv_cqe`].
+    pub fn step_recv(&mut self, qpn: u32, wr: &RecvWr<'_>) -> Result<(), PostError> {
         let Ok(qp) = self.qp(qpn) else { return Err(PostError::NoSuchQp { qpn }) };
         if let Some(srq) = qp.config.srq {
             return Err(PostError::UsesSrq { qpn, srq });
@@ -55,10 +65,6 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let recv = self.recv_of(wr)?;
         if let Ok(qp) = self.qp_mut(qpn) {
             qp.receives.post(recv);
-            // Q6: in Error it completes at once.
-            if qp.send.in_error() {
-                self.drain_cqes(qpn);
-            }
         }
         Ok(())
     }

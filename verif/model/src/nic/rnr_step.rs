@@ -3,6 +3,7 @@
 //! attempt are all retired before the first packet of the next one is sent.
 
 use super::Nic;
+use crate::config::Stage;
 use crate::error::StepError;
 use crate::event::Event;
 use crate::seq::Tick;
@@ -40,7 +41,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let RnrEvent { qpn, code, msn } = *rnr;
         let qp = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchQp { qpn })?;
         let until = now.wrapping_add(rnr_ticks(code));
-        let withdrawal = qp.send.withdraw(msn.into(), until, code & RNR_BUSY == 0);
+        let counts = code & RNR_BUSY == 0 || self.config.stage != Stage::Full;
+        let withdrawal = qp.send.withdraw(msn.into(), until, counts);
         if !matches!(withdrawal, Ok(Withdrawal::Ignored)) {
             self.counters.messages_withdrawn += 1;
         }

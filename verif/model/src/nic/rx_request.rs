@@ -8,7 +8,7 @@ use super::rnr_step::RNR_BUSY;
 use super::rx_step::{Accepted, Place, Received, Refusal, RxEffect, RxInputs};
 use super::wqe_step::LENGTH_MAX;
 use super::Nic;
-use crate::config::QpState;
+use crate::config::{QpState, Stage};
 use crate::error::MemoryError;
 use crate::event::{AsyncEvent, Event};
 use crate::keys::Right;
@@ -107,7 +107,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return Err(refuse(MakCode::QpError));
         }
         let msn = incoming.msg.msn;
-        if !self.config.write_only {
+        if self.config.stage == Stage::Full {
             if qp.state == QpState::Rtr && !qp.established {
                 qp.established = true;
                 self.async_events.push_back(AsyncEvent::CommEst { qpn });
@@ -126,7 +126,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let mtu = self.connection(conn).map_err(|_| bad_qp)?.mtu();
         let qp = self.qp(qpn).map_err(|_| bad_qp)?;
         let payload = received.payload_len;
-        let attempt = incoming.msg.attempt && !self.config.write_only;
+        let attempt = incoming.msg.attempt && self.config.stage == Stage::Full;
         let length = incoming.length;
         if payload > mtu || !qp.recv.fits(msn, attempt, payload, length) {
             return Err(refuse(MakCode::MsgLength));
@@ -214,7 +214,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     ) -> Result<Option<Place>, MakCode> {
         let Ok(qp) = self.qp(qpn) else { return Err(MakCode::BadQp) };
         // D2: what the QP allows.
-        if !self.config.write_only && !qp.config.access.remote_write {
+        if self.config.stage == Stage::Full && !qp.config.access.remote_write {
             return Err(MakCode::Access);
         }
         // A zero-length message touches no key.

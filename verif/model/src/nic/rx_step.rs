@@ -7,6 +7,7 @@ use super::ack_step::{AckFrame, NakEvent};
 use super::desc::AckDesc;
 use super::rnr_step::RNR_BUSY;
 use super::Nic;
+use crate::config::Stage;
 use crate::event::{DropReason, Event};
 use crate::memory::HostMemory;
 use crate::rx::check::{code_number, code_of_number};
@@ -184,12 +185,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if !self.uses(&packet.body) {
             return (self.dropped(DropReason::Unsupported(packet.opcode())), None);
         }
-        let write_only = self.config.write_only;
+        let full = self.config.stage == Stage::Full;
         let Ok(connection) = self.connection_mut(conn) else {
             return (self.dropped(DropReason::Connection(conn)), None);
         };
         let paths = connection.paths();
-        let given_up = connection.tx.error && !write_only;
+        let given_up = connection.tx.error && full;
         if home >= paths || via >= paths {
             return (self.dropped(DropReason::Path { home, via }), None);
         }
@@ -218,7 +219,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     fn uses(&self, body: &Body) -> bool {
         match body {
             Body::Write { imm: None, .. } | Body::Nop { .. } | Body::Ack(_) | Body::Probe => true,
-            body => !self.config.write_only && body.opcode().is_data(),
+            Body::Write { .. } | Body::Send { .. } => self.config.stage >= Stage::Send,
+            body => self.config.stage == Stage::Full && body.opcode().is_data(),
         }
     }
 

@@ -1,13 +1,13 @@
 //! A work request is taken (W1).
 //! In: a WQE. Out: its MSN and whether it was accepted or refused; an accepted one waits in its connection's FIFO.
 
-use crate::config::QpState;
+use crate::config::{QpState, Stage};
 use crate::error::{PostError, StepError};
 use crate::keys::Right;
 use crate::sge::{total_bytes, Sge, SGES_MAX};
 use crate::tx::conn::MsgRef;
 use crate::tx::messages::{MsgRow, NewMessage};
-use crate::wqe::{atomic_op, is_consuming, is_request, Status, Wqe, WQE_FETCH_ADD, WQE_WRITE};
+use crate::wqe::{atomic_op, is_consuming, is_request, Status, Wqe, WQE_FETCH_ADD, WQE_SEND_IMM, WQE_WRITE};
 use crate::{CongestionControl, Profile};
 
 /// A work request was taken.
@@ -36,7 +36,7 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
     /// The same with the SGE list that LADDR points to, if the WQE has more than one SGE.
     pub fn step_wqe_list(&mut self, qpn: u32, wqe_index: u16, bytes: &[u8; 64], list: &[Sge]) -> Result<WqeStep, StepError> {
         let wqe = Wqe::from_bytes(bytes);
-        if !self.config.write_only && wqe.num_sge > 1 {
+        if self.config.stage == Stage::Full && wqe.num_sge > 1 {
             if list.len() != usize::from(wqe.num_sge) {
                 return Err(PostError::Sges { count: list.len() }.into());
             }
@@ -50,7 +50,7 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
         if list.len() > SGES_MAX {
             return Err(PostError::Sges { count: list.len() });
         }
-        let (depth, write_only) = (self.config.conn_fifo, self.config.write_only);
+        let (depth, full) = (self.config.conn_fifo, self.config.stage == Stage::Full);
         let Ok(qp) = self.qp_mut(qpn) else { return Err(PostError::NoSuchQp { qpn }) };
         if !qp.send.in_error() && qp.state != QpState::Rts {
             return Err(PostError::State { qpn, state: qp.state });
@@ -83,7 +83,7 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
             wqe_index,
             wr_id: wqe.wr_id,
             signaled: wqe.signaled,
-            fence: wqe.fence && !write_only,
+            fence: wqe.fence && full,
             opcode: wqe.opcode,
             length,
             npkts,
@@ -151,7 +151,11 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
 
     /// W1: the checks in their order. Returns the bus address of the payload, if it is in one place.
     fn check_wqe(&self, wqe: &Wqe, list: &[Sge], pd: u16, max_requests: u8) -> Result<u64, Status> {
-        let highest = if self.config.write_only { WQE_WRITE } else { WQE_FETCH_ADD };
+        let highest = match self.config.stage {
+            Stage::Write => WQE_WRITE,
+            Stage::Send => WQE_SEND_IMM,
+            Stage::Full => WQE_FETCH_ADD,
+        };
         if wqe.opcode > highest || (is_request(wqe.opcode) && max_requests == 0) {
             return Err(Status::LocQpOpErr);
         }

@@ -78,7 +78,7 @@ impl Default for Setup {
             qps: 2,
             bytes: 1 << 20,
             hint: RATE_UNLIMITED,
-            nic: NicConfig { conns: 4, qps: 16, keys: 8, pool_packets: 4096, write_only: true, ..NicConfig::default() },
+            nic: NicConfig { conns: 4, qps: 16, keys: 8, pool_packets: 4096, stage: Stage::Write, ..NicConfig::default() },
             fabric: FabricConfig::default(),
             seed: seed(1),
         }

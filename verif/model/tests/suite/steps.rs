@@ -128,16 +128,51 @@ fn n2_send_step_by_step() {
     assert_eq!(s.duo.nic[0].step_cqe(0).unwrap().map(|(c, _)| (c.wqe_index, c.status)), Some((7, Status::Success)));
 }
 
-/// A WQE with a list needs the list; what stage 1 does not know it ignores (`write_only`).
+/// A WQE with a list needs the list; what the stage does not know it ignores.
 #[test]
 fn lists_of_a_step() {
     let mut s = Stepper::new();
     let listed = Wqe { num_sge: 3, ..wqe(WQE_SEND, 0, 0, 0, 10) };
     let missing = s.duo.nic[0].step_wqe_list(0, 0, &listed.to_bytes(), &[sge(0, 1)]);
     assert_eq!(missing, Err(StepError::Post(PostError::Sges { count: 1 })));
-    let nic = NicConfig { write_only: true, ..DuoSetup::default().nic };
+    let nic = NicConfig { stage: Stage::Write, ..DuoSetup::default().nic };
     let mut old = Duo::<OpenMr0>::new(&DuoSetup { nic, ..DuoSetup::default() });
     let write = Wqe { fence: true, solicited: true, num_sge: 9, ..wqe(WQE_WRITE, 0, 0, 0, 10) };
     assert_eq!(old.nic[0].step_wqe(0, 0, &write.to_bytes()).unwrap().refused, None);
     assert_eq!(old.nic[0].step_wqe(0, 1, &wqe(WQE_SEND, 0, 0, 0, 10).to_bytes()).unwrap().refused, Some(Status::LocQpOpErr));
+}
+
+/// The stage of SENDs: no requests; a refusal for want of a receive fails its message with 13, and the refused packet is left
+/// to the rules of loss (N3 without retries).
+#[test]
+fn n3_in_the_stage_of_sends() {
+    let base = DuoSetup::default();
+    let nic = NicConfig { stage: Stage::Send, ..base.nic };
+    let qp = QpConfig { rnr_retry: 0, min_rnr_timer: 9, ..base.qp };
+    let duo = Duo::new(&DuoSetup { paths: 1, qps: 1, nic, qp, ..base });
+    let mut s = Stepper { duo, now: 100, acks: Default::default(), effects: vec![] };
+    assert_eq!(s.take(0, 0, &wqe(WQE_READ, 0, 0, 0, 8), &[]).refused, Some(Status::LocQpOpErr));
+    assert_eq!(s.duo.nic[0].step_cqe(0).unwrap().map(|(c, _)| c.status), Some(Status::LocQpOpErr));
+
+    let duo = Duo::new(&DuoSetup { paths: 1, qps: 1, nic, qp, ..DuoSetup::default() });
+    let mut s = Stepper { duo, now: 100, acks: Default::default(), effects: vec![] };
+    s.duo.nic[1].step_recv(0, &RecvWr { wr_id: 5, sges: &[sge(900, 100)] }).unwrap();
+    s.take(0, 0, &Wqe { imm: 77, solicited: true, ..wqe(WQE_SEND_IMM, 0, 0, 0, 60) }, &[]);
+    s.take(0, 1, &wqe(WQE_WRITE_IMM, 1, 0, 50_000, 100), &[]);
+    assert!(s.packet(0).is_some());
+    let (cqe, _) = s.duo.nic[1].step_recv_cqe(0).unwrap().unwrap();
+    assert_eq!((cqe.wr_id, cqe.byte_len, cqe.imm, cqe.solicited), (5, 60, Some(77), true));
+    assert!(matches!(s.packet(0), Some(RxStep::Data { rnr: Some(9), nak: 0, place: None, .. })));
+    let steps = s.acknowledge(1);
+    let rnr = steps.iter().find_map(|step| step.rnr).expect("the acknowledgment says so");
+    assert_eq!(s.duo.nic[0].tx_path(0, 0).unwrap().nlost, 0);
+    assert_eq!(s.duo.nic[0].step_withdraw(s.now, &rnr), Ok(false), "nothing waits");
+    let status: Vec<_> =
+        std::iter::from_fn(|| s.duo.nic[0].step_cqe(0).unwrap()).map(|(c, _)| (c.status, c.nak_code)).collect();
+    assert_eq!(status, [(Status::Success, 0), (Status::RnrRetryExcErr, 9)]);
+    // Q6 on the other side: a receive that is posted in Error is a step, and its completion another.
+    s.duo.nic[1].step_rx_error(0).unwrap();
+    s.duo.nic[1].step_recv(0, &RecvWr { wr_id: 6, sges: &[] }).unwrap();
+    let (cqe, _) = s.duo.nic[1].step_recv_cqe(0).unwrap().unwrap();
+    assert_eq!((cqe.wr_id, cqe.status), (6, Status::WrFlushErr));
 }

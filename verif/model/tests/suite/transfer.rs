@@ -186,8 +186,8 @@ fn all_paths_dead_is_an_orderly_error<P: Profile>() {
 
 /// L4 (a): one small message uses one path; the others have nothing outstanding and stay UP although all are dead.
 fn a_lone_packet_on_dead_paths_is_an_orderly_error<P: Profile>() {
-    for (paths, write_only) in [(2, true), (8, true), (8, false)] {
-        let nic = NicConfig { write_only, ..Setup::default().nic };
+    for (paths, stage) in [(2, Stage::Write), (8, Stage::Send), (8, Stage::Full)] {
+        let nic = NicConfig { stage, ..Setup::default().nic };
         let mut pair = Pair::<P>::new(&Setup { paths, nic, ..Setup::default() });
         pair.fabric.dead = vec![true; paths.into()];
         pair.post(0, 0, write(7, 0, 0, 64));
@@ -199,7 +199,7 @@ fn a_lone_packet_on_dead_paths_is_an_orderly_error<P: Profile>() {
 /// S3: half of the paths die while nearly all are idle; single small messages still arrive, each way round.
 fn moved_packets_find_the_paths_that_live<P: Profile>() {
     for dead in [[1usize, 3, 5, 7], [0, 1, 2, 3], [4, 5, 6, 7]] {
-        let nic = NicConfig { write_only: false, ..Setup::default().nic };
+        let nic = NicConfig { stage: Stage::Full, ..Setup::default().nic };
         let mut pair = Pair::<P>::new(&Setup { nic, ..Setup::default() });
         for n in 0..40 {
             if n == 5 {
