@@ -191,7 +191,7 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_ret_msn: Signal<Out, Bits<24>>,
     pub commit_ret_bytes: Signal<Out, Bits<13>>,
     pub commit_err_valid: Signal<Out, Bit>,
-    pub commit_err_kind: Signal<Out, Bits<2>>,
+    pub commit_err_kind: Signal<Out, Bits<3>>,
     pub commit_err_qp: Signal<Out, Bits<16>>,
     pub commit_err_conn: Signal<Out, Bits<16>>,
     pub commit_err_code: Signal<Out, Bits<8>>,
@@ -386,6 +386,12 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.nak_qp.next = self.tx.nak_qp.val();
         self.completion.nak_code.next = self.tx.nak_code.val();
         self.completion.nak_msn.next = self.tx.nak_msn.val();
+        comment!("no queue of receives yet: flushes are taken and forgotten");
+        self.completion.nak_rnr.next = false;
+        self.completion.flush_ready.next = true;
+        self.completion.rcqe_valid.next = false;
+        self.completion.rcqe_addr.next = 0.into();
+        self.completion.rcqe_data.next = 0.into();
         self.completion.cerr_valid.next = self.tx.cerr_valid.val();
         self.tx.cerr_ready.next = self.completion.cerr_ready.val();
         self.completion.cerr_conn.next = self.tx.cerr_conn.val();
@@ -897,7 +903,7 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_ret_msn: Signal<Out, Bits<24>>,
     pub commit_ret_bytes: Signal<Out, Bits<13>>,
     pub commit_err_valid: Signal<Out, Bit>,
-    pub commit_err_kind: Signal<Out, Bits<2>>,
+    pub commit_err_kind: Signal<Out, Bits<3>>,
     pub commit_err_qp: Signal<Out, Bits<16>>,
     pub commit_err_conn: Signal<Out, Bits<16>>,
     pub commit_err_code: Signal<Out, Bits<8>>,

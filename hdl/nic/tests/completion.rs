@@ -1,4 +1,4 @@
-//! completion: simulation = Verilog; rules W2 to W4 against a plain list of messages.
+//! completion: simulation = Verilog; rules W2 to W4, N3 without retries and Q6's flushes against a plain list of messages.
 mod tx_support;
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
@@ -8,13 +8,17 @@ use rand::{Rng, SeedableRng};
 use std::collections::VecDeque;
 use tx_support::Bench;
 
+fn with_sends(name: &str) -> BuildConfig {
+    BuildConfig { sends: true, ..build(name).unwrap() }
+}
+
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(Completion::<64>::new(&build("ecp5").unwrap()), clock: clock, inputs: {
+    difftest!(Completion::<64>::new(&with_sends("ecp5")), clock: clock, inputs: {
         reset, fault, cmsg_valid, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id, cmsg_signaled, cmsg_opcode,
         cmsg_status, ret_valid, ret_qp, ret_msn, ret_bytes, nak_valid, nak_qp, nak_code, nak_msn, cerr_valid, cerr_conn, rxerr_valid,
-        rxerr_qp, nak_conn, quiet, cfg_valid, cfg_table, cfg_index, cfg_data, rel_qp_ready, qperr_tx_addr, qperr_rx_addr, qperr_host_addr,
-        cw_desc_ready, cw_ready
+        rxerr_qp, nak_conn, nak_rnr, quiet, cfg_valid, cfg_table, cfg_index, cfg_data, rel_qp_ready, qperr_tx_addr, qperr_rx_addr, qperr_host_addr,
+        cw_desc_ready, cw_ready, flush_ready, rcqe_valid, rcqe_addr, rcqe_data
     })
     .top("completion")
     .cycles(3000)
@@ -37,7 +41,9 @@ fn simulation_equals_verilog() {
     .limit("qperr_host_addr", 0..=7)
     .source("cmsg_valid", "cmsg_ready", &["cmsg_qp", "cmsg_msn", "cmsg_npkts", "cmsg_length", "cmsg_wqe_index", "cmsg_wr_id", "cmsg_signaled", "cmsg_opcode", "cmsg_status"])
     .source("ret_valid", "ret_ready", &["ret_qp", "ret_msn", "ret_bytes"])
-    .source("nak_valid", "nak_ready", &["nak_conn", "nak_qp", "nak_code", "nak_msn"])
+    .source("nak_valid", "nak_ready", &["nak_conn", "nak_qp", "nak_code", "nak_msn", "nak_rnr"])
+    .source("rcqe_valid", "rcqe_ready", &["rcqe_addr", "rcqe_data"])
+    .sink("flush_ready")
     .source("cerr_valid", "cerr_ready", &["cerr_conn"])
     .source("rxerr_valid", "rxerr_ready", &["rxerr_qp"])
     .sink("rel_qp_ready")
@@ -168,6 +174,11 @@ fn cq_base(qp: u32) -> u64 {
     0x1234_5678_0000 + 0x1000 * u64::from(qp)
 }
 
+/// The fields of a nak or of an RNR.
+fn refusal(conn: u32, qp: u32, code: u8, msn: u32, rnr: u64) -> Vec<(&'static str, u64)> {
+    vec![("conn", conn.into()), ("qp", qp.into()), ("code", code.into()), ("msn", msn.into()), ("rnr", rnr)]
+}
+
 /// An event that waits on its port until it is taken.
 #[derive(Clone, Debug)]
 enum Event {
@@ -175,6 +186,8 @@ enum Event {
     Retired(u32, u32),
     /// Connection, QP, code, MSN.
     Nak(u32, u32, u8, u32),
+    /// The same for an RNR.
+    Rnr(u32, u32, u8, u32),
     ConnError(u32),
     Refused(u32),
 }
@@ -195,8 +208,14 @@ struct World {
     descs: VecDeque<(u64, [u32; 8])>,
     datas: VecDeque<(u64, [u32; 8])>,
     released: VecDeque<u32>,
+    /// Queue pairs whose receives are to be flushed.
+    flushes: VecDeque<u32>,
+    /// A CQE of a receive that waits to be taken, and how many were.
+    receive: Option<(u64, [u32; 8])>,
+    receives: usize,
     beat: usize,
     completed: usize,
+    sends: bool,
     slow: f64,
 }
 
@@ -216,8 +235,12 @@ impl World {
             descs: VecDeque::new(),
             datas: VecDeque::new(),
             released: VecDeque::new(),
+            flushes: VecDeque::new(),
+            receive: None,
+            receives: 0,
             beat: 0,
             completed: 0,
+            sends: config.sends,
             slow: 0.0,
         };
         world.open(0xff_fff0);
@@ -225,6 +248,8 @@ impl World {
     }
 
     fn table(&mut self, table: u64, index: u32, data: &[u32; 16]) {
+        self.bench.set("flush_ready", 0);
+        self.bench.set("rcqe_valid", 0);
         self.bench.set("cfg_table", table);
         self.bench.set("cfg_index", index.into());
         self.bench.set_words("cfg_data", data);
@@ -298,9 +323,8 @@ impl World {
                 ],
             ),
             Event::Retired(qp, msn) => (1, vec![("qp", (*qp).into()), ("msn", (*msn).into()), ("bytes", 64)]),
-            Event::Nak(conn, qp, code, msn) => {
-                (2, vec![("conn", (*conn).into()), ("qp", (*qp).into()), ("code", (*code).into()), ("msn", (*msn).into())])
-            }
+            Event::Nak(conn, qp, code, msn) => (2, refusal(*conn, *qp, *code, *msn, 0)),
+            Event::Rnr(conn, qp, code, msn) => (2, refusal(*conn, *qp, *code, *msn, 1)),
             Event::ConnError(conn) => (3, vec![("conn", (*conn).into())]),
             Event::Refused(qp) => (4, vec![("qp", (*qp).into())]),
         };
@@ -338,6 +362,8 @@ impl World {
     /// The reference takes an event.
     fn apply(&mut self, event: Event) {
         let mut touched = vec![];
+        let errors = |w: &World| w.streams.iter().map(|s| s.error.is_some()).collect::<Vec<_>>();
+        let before = errors(self);
         match event {
             Event::Message(qp, msg) => {
                 self.streams[qp as usize].messages.push_back(msg);
@@ -352,6 +378,14 @@ impl World {
             Event::Nak(_, qp, code, msn) => {
                 self.streams[qp as usize].fail(Fail::Message(msn), status_of_nak(code), code);
                 touched.push(qp);
+            }
+            Event::Rnr(conn, qp, ..) if qp >= self.streams.len() as u32 || conn != qp % 4 => {}
+            // N3: of a message that is not done
+            Event::Rnr(_, qp, code, msn) => {
+                if self.streams[qp as usize].messages.iter().any(|m| m.msn == msn && m.remaining > 0) {
+                    self.streams[qp as usize].fail(Fail::Message(msn), 13, code);
+                    touched.push(qp);
+                }
             }
             Event::Refused(qp) => {
                 self.streams[qp as usize].fail(Fail::FirstNotDone, 5, 0);
@@ -369,14 +403,32 @@ impl World {
             self.streams[qp as usize].run(qp, &mut cqes, &mut self.released);
         }
         self.records.extend(&cqes);
-        self.descs.extend(&cqes);
-        self.datas.extend(&cqes);
+        if self.sends {
+            let after = errors(self);
+            self.flushes.extend((0..after.len()).filter(|&q| after[q] && !before[q]).map(|q| q as u32));
+        }
     }
 
     fn step(&mut self) {
-        for name in ["cw_desc_ready", "cw_ready", "rel_qp_ready", "quiet"] {
+        for name in ["cw_desc_ready", "cw_ready", "rel_qp_ready", "quiet", "flush_ready"] {
             let ready = !self.rng.random_bool(self.slow);
             self.bench.set(name, ready.into());
+        }
+        self.bench.set("rcqe_valid", self.receive.is_some().into());
+        if let Some((at, words)) = self.receive {
+            self.bench.set("rcqe_addr", at);
+            self.bench.set_words("rcqe_data", &words);
+            if self.bench.high("rcqe_ready") {
+                assert!(!self.bench.high("commit_cqe_valid"), "two CQEs in one clock");
+                self.receive = None;
+                self.receives += 1;
+                self.descs.push_back((at, words));
+                self.datas.push_back((at, words));
+            }
+        }
+        if self.bench.high("flush_valid") && self.bench.dut_input("flush_ready") {
+            let qp = self.flushes.pop_front().expect("a flush too many");
+            assert_eq!(self.bench.get("flush_qp"), u64::from(qp));
         }
         let mut taken = None;
         for (port, name) in PORTS.iter().enumerate() {
@@ -386,7 +438,9 @@ impl World {
             }
         }
         if self.bench.high("commit_cqe_valid") {
-            let (_, words) = self.records.pop_front().expect("a CQE too many");
+            let (at, words) = self.records.pop_front().expect("a CQE too many");
+            self.descs.push_back((at, words));
+            self.datas.push_back((at, words));
             assert_eq!(self.bench.words("commit_cqe_data"), words);
             assert_eq!((self.bench.get("commit_cqe_qp"), self.bench.get("commit_cqe_msn")), (words[1].into(), words[7].into()));
         }
@@ -434,7 +488,7 @@ impl World {
         }
         assert!(self.waiting.iter().all(|w| w.is_none()), "not taken: {:?}", self.waiting);
         assert!(self.records.is_empty() && self.descs.is_empty() && self.datas.is_empty(), "CQEs missing: {:?}", self.records);
-        assert!(self.released.is_empty());
+        assert!(self.released.is_empty() && self.flushes.is_empty() && self.receive.is_none());
         self.check_error_bits();
     }
 
@@ -445,10 +499,10 @@ impl World {
     }
 }
 
-fn random_run<const W: usize>(name: &str, seed: u64) {
-    let mut w = World::new::<W>(build(name).unwrap(), seed);
+fn random_run<const W: usize>(config: BuildConfig, seed: u64) {
+    let mut w = World::new::<W>(config, seed);
     let qps = w.streams.len() as u32;
-    let (mut errors, mut forged) = (0, 0);
+    let (mut errors, mut forged, mut rnrs) = (0, 0, 0);
     for generation in 0..6 {
         w.slow = [0.0, 0.3, 0.7][generation % 3];
         for _ in 0..1500 {
@@ -482,6 +536,16 @@ fn random_run<const W: usize>(name: &str, seed: u64) {
                 let foreign = (qp + w.rng.random_range(1..4)) % 4;
                 forged += usize::from(w.offer(Event::Nak(foreign, qp, 2, msn)));
             }
+            if w.sends && w.rng.random_bool(0.004) {
+                // at times of a message that is gone or done
+                let msn = w.streams[qp as usize].tail.wrapping_sub(w.rng.random_range(0..8)) & 0xff_ffff;
+                let waits = matches!(&w.waiting[1], Some(Event::Retired(q, m)) if *q == qp && *m == msn);
+                let code = w.rng.random_range(0..32);
+                rnrs += usize::from(!waits && w.offer(Event::Rnr(qp % 4, qp, code, msn)));
+            }
+            if w.sends && w.receive.is_none() && w.rng.random_bool(0.2) {
+                w.receive = Some((w.rng.random(), w.rng.random()));
+            }
             if w.rng.random_bool(0.001) {
                 errors += usize::from(w.offer(Event::ConnError(qp % 4)));
             }
@@ -505,23 +569,132 @@ fn random_run<const W: usize>(name: &str, seed: u64) {
         let msn = w.rng.random_range(0..1 << 24);
         w.open(msn);
     }
+    assert!(!w.sends || (rnrs > 10 && w.receives > 300), "{rnrs} RNRs, {} receives", w.receives);
     assert!(w.completed > 300 && errors > 15 && forged > 15, "{} messages, {errors} errors, {forged} forged", w.completed);
 }
 
 #[test]
 fn w2_w3_w4_64() {
-    random_run::<64>("ecp5", 1);
+    random_run::<64>(build("ecp5").unwrap(), 1);
 }
 
 #[test]
 fn w2_w3_w4_128() {
-    random_run::<128>("sim", 2);
-    random_run::<128>("sim_min", 3);
+    random_run::<128>(build("sim").unwrap(), 2);
+    random_run::<128>(build("sim_min").unwrap(), 3);
 }
 
 #[test]
 fn w2_w3_w4_512() {
-    random_run::<512>("bench512", 4);
+    random_run::<512>(build("bench512").unwrap(), 4);
+}
+
+/// The same with RNRs, flushes of receive queues and CQEs of receives on the same port.
+#[test]
+fn w2_w3_w4_n3_q6() {
+    random_run::<64>(with_sends("ecp5"), 11);
+    random_run::<128>(with_sends("sim_min"), 12);
+}
+
+/// N3 with no retry: the message fails with 13 and the peer's code, all others are flushed; a message that is done, one that is
+/// gone and a queue pair of another connection are left alone.
+#[test]
+fn n3_an_rnr() {
+    let mut w = World::new::<128>(with_sends("sim"), 13);
+    for _ in 0..4 {
+        while !w.message(1, 1, 0, true) {
+            w.step();
+        }
+        w.step();
+    }
+    w.settle();
+    w.offer(Event::Retired(1, 0xff_fff1));
+    w.settle();
+    for (conn, msn, counts) in [(1, 0xff_ffef, true), (1, 0xff_fff1, true), (1, 0xff_fff4, true), (2, 0xff_fff2, false)] {
+        w.offer(Event::Rnr(conn, 1, 9, msn));
+        let mut records = 0;
+        for _ in 0..40 {
+            records += u32::from(w.bench.high("commit_err_valid"));
+            w.step();
+        }
+        assert_eq!(records, u32::from(counts));
+        assert!(w.streams[1].error.is_none());
+    }
+    w.offer(Event::Rnr(1, 1, 9, 0xff_fff2));
+    let (mut records, mut statuses) = (vec![], vec![]);
+    for _ in 0..200 {
+        if w.bench.high("commit_err_valid") {
+            records.push(["kind", "qp", "conn", "code", "msn"].map(|f| w.bench.get(&format!("commit_err_{f}"))));
+        }
+        if w.bench.high("commit_cqe_valid") {
+            let cqe = w.bench.words("commit_cqe_data");
+            statuses.push((cqe[7], cqe[0] & 0xff, cqe[6]));
+        }
+        w.step();
+    }
+    w.settle();
+    assert_eq!(records, [[4, 1, 1, 9, 0xff_fff2]]);
+    assert_eq!(statuses, [(0xff_fff0, 5, 0), (0xff_fff1, 0, 0), (0xff_fff2, 13, 9), (0xff_fff3, 5, 0)]);
+}
+
+/// Q6: while the receive queues take no flush, because a CQE of theirs must leave first, that CQE still leaves.
+#[test]
+fn q6_flushes_and_receives_do_not_block_each_other() {
+    let mut w = World::new::<128>(with_sends("sim_min"), 14);
+    for qp in [0, 4, 8, 12] {
+        w.message(qp, 1, 0, true);
+        w.settle();
+    }
+    let ports = ["cw_desc_ready", "cw_ready", "rel_qp_ready", "quiet"];
+    ports.iter().for_each(|name| w.bench.set(name, 1));
+    w.bench.set("flush_ready", 0);
+    w.bench.set("cerr_conn", 0);
+    w.bench.set("cerr_valid", 1);
+    w.bench.until("cerr_ready", 20);
+    w.bench.clock();
+    w.bench.set("cerr_valid", 0);
+    let mut cqes = 0;
+    for _ in 0..200 {
+        cqes += u32::from(w.bench.high("commit_cqe_valid"));
+        w.bench.clock();
+    }
+    assert_eq!(cqes, 1, "the second queue pair waits for room");
+    for _ in 0..5 {
+        w.bench.set("rcqe_valid", 1);
+        w.bench.until("rcqe_ready", 20);
+        w.bench.clock();
+        w.bench.set("rcqe_valid", 0);
+    }
+    // one that is opened anew waits until the flushes of its earlier life were taken
+    w.bench.set("cfg_table", 3);
+    w.bench.set("cfg_index", 4);
+    w.bench.set("cfg_valid", 1);
+    w.bench.clock();
+    w.bench.set("cfg_valid", 0);
+    let mut flushes = vec![];
+    for clock in 0..400 {
+        w.bench.set("flush_ready", u64::from(clock % 20 == 19));
+        if clock % 20 == 19 && w.bench.high("flush_valid") {
+            flushes.push(w.bench.get("flush_qp"));
+        }
+        assert!(w.bench.high("cfg_busy") || flushes.len() == 4, "applied before its flush left");
+        cqes += u32::from(w.bench.high("commit_cqe_valid"));
+        w.bench.clock();
+    }
+    assert_eq!((flushes, cqes), (vec![0, 4, 8, 12], 4));
+    assert!(!w.bench.high("cfg_busy"));
+}
+
+/// Q6: a queue pair opened on a connection in error is told to flush its receives, once it is open.
+#[test]
+fn q6_a_queue_pair_of_a_connection_given_up() {
+    let mut w = World::new::<128>(with_sends("sim"), 15);
+    w.offer(Event::ConnError(1));
+    w.settle();
+    w.open_qp(5, 7);
+    w.streams[5].fail(Fail::FirstNotDone, 12, 0);
+    w.flushes.push_back(5);
+    w.settle();
 }
 
 /// The failing message gets its status when it is the oldest: done ones before it succeed, all others are flushed.

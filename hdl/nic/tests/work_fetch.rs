@@ -8,10 +8,14 @@ use rand::{Rng, SeedableRng};
 use std::collections::{HashMap, VecDeque};
 use tx_support::Bench;
 
+fn with_sends(name: &str) -> BuildConfig {
+    BuildConfig { sends: true, ..build(name).unwrap() }
+}
+
 /// Tables 1, 3 and 4 with small indices; doorbells and releases of the same few rows.
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(WorkFetch::<64>::new(&build("ecp5").unwrap()), clock: clock, inputs: {
+    difftest!(WorkFetch::<64>::new(&with_sends("ecp5")), clock: clock, inputs: {
         reset, doorbell_valid, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data, rel_conn_valid, rel_conn,
         rel_qp_valid, rel_qp, qperr_data, cr_desc_ready, cr_valid, cr_data, cr_last, cmsg_ready, msg_ready
     })
@@ -37,6 +41,12 @@ fn simulation_equals_verilog() {
         data[0] = data[0] & 0xFF00_0F00 | 1 | (random.below(4) as u32) << 16;
         data[4] = 0x44;
         inputs.set("cfg_data", data);
+        // opcodes are often known
+        if random.chance(0.7) && !(inputs.previous("cr_valid") == 1 && inputs.sampled("cr_ready") == 0) {
+            let mut data = inputs.words("cr_data").to_vec();
+            data[0] = data[0] & 0xFFFF_FF00 | random.below(4) as u32;
+            inputs.set("cr_data", data);
+        }
         if cycle > 200 && random.chance(0.95) {
             inputs.set("cfg_valid", 0u32);
         }
@@ -56,6 +66,8 @@ struct Host {
     /// WQEs posted and not yet seen, per QP: index and words.
     posted: Vec<VecDeque<(u16, [u32; 16])>>,
     msn: Vec<u32>,
+    /// Accepted messages that use a receive of the peer.
+    rq_seq: Vec<u32>,
     /// Reads on their way: the clock they may answer, the address.
     reads: VecDeque<(u64, u64)>,
     beats: VecDeque<([u32; 16], usize)>,
@@ -93,6 +105,7 @@ impl Host {
             producer: vec![0; config.qps],
             posted: vec![VecDeque::new(); config.qps],
             msn: (0..config.qps as u32).map(|q| 0xff_fff0 + q).collect(),
+            rq_seq: vec![0; config.qps],
             reads: VecDeque::new(),
             beats: VecDeque::new(),
             bells: VecDeque::new(),
@@ -151,7 +164,10 @@ impl Host {
 
     fn random_wqe(&mut self, good: bool) -> [u32; 16] {
         let mut w: [u32; 16] = std::array::from_fn(|_| self.rng.random());
-        w[0] &= 0xffff_0100;
+        w[0] &= 0xffff_0700;
+        if self.config.sends {
+            w[0] |= self.rng.random_range(0..4);
+        }
         let key = if good { 0 } else { self.rng.random_range(0..4usize) };
         let (base, size, ..) = KEYS[key];
         w[1] = (key as u32) << 8 | (0x50 + key as u32);
@@ -189,9 +205,9 @@ impl Host {
     }
 
     /// W1, in its order.
-    fn status(w: &[u32; 16]) -> u64 {
+    fn status(&self, w: &[u32; 16]) -> u64 {
         let (length, at) = (u64::from(w[7]), u64::from(w[2]) | u64::from(w[3]) << 32);
-        if w[0] & 0xff != 0 {
+        if w[0] & 0xff > if self.config.sends { 3 } else { 0 } {
             return 2;
         }
         if length > 1 << 31 {
@@ -301,7 +317,8 @@ impl Host {
         }
         let qp = b.get("msg_qp") as usize;
         let (index, wqe) = self.posted[qp].pop_front().expect("a WQE that was not posted");
-        let status = Self::status(&wqe);
+        let status = self.status(&wqe);
+        let b = &mut self.bench;
         let conn = qp % 4;
         let (length, msn) = (u64::from(wqe[7]), u64::from(self.msn[qp] & 0xff_ffff));
         let pair = |i: usize| u64::from(wqe[i]) | u64::from(wqe[i + 1]) << 32;
@@ -326,6 +343,15 @@ impl Host {
             }
             assert_eq!((b.get("msgrow_raddr"), b.get("msgrow_rkey"), b.get("msgrow_length")), (pair(4), wqe[6].into(), length));
             assert_eq!(b.get("msgrow_peer_qpn"), 0x777 + qp as u64);
+            // section 11
+            let consuming = wqe[0] & 3 != 0;
+            assert_eq!(b.get("msgrow_opcode"), u64::from(wqe[0] & 3));
+            assert_eq!(b.get("msgrow_imm"), u64::from(wqe[8]));
+            assert_eq!(b.high("msgrow_sol"), consuming && wqe[0] >> 10 & 1 == 1);
+            if self.config.sends {
+                assert_eq!(b.get("msgrow_rq_seq"), u64::from(self.rq_seq[qp]));
+                self.rq_seq[qp] += u32::from(consuming);
+            }
             self.outstanding_conn[conn] += 1;
         }
         self.msn[qp] += 1;
@@ -354,8 +380,8 @@ impl Host {
     }
 }
 
-fn random_run<const W: usize>(build_name: &str, seed: u64) {
-    let mut host = Host::new::<W>(build(build_name).unwrap(), 20, seed);
+fn random_run<const W: usize>(config: BuildConfig, seed: u64) -> Host {
+    let mut host = Host::new::<W>(config, 20, seed);
     let mut statuses = [0; 8];
     for round in 0..6_000u32 {
         let mut bell = None;
@@ -373,22 +399,41 @@ fn random_run<const W: usize>(build_name: &str, seed: u64) {
     }
     host.drain();
     assert!([0, 1, 2, 4].iter().all(|&s| statuses[s] > 0), "{statuses:?}");
+    host
 }
 
 #[test]
 fn w1_every_wqe_once_in_order_64() {
-    random_run::<64>("ecp5", 1);
+    random_run::<64>(build("ecp5").unwrap(), 1);
 }
 
 #[test]
 fn w1_every_wqe_once_in_order_128() {
-    random_run::<128>("sim", 2);
-    random_run::<128>("sim_min", 3);
+    random_run::<128>(build("sim").unwrap(), 2);
+    random_run::<128>(build("sim_min").unwrap(), 3);
 }
 
 #[test]
 fn w1_every_wqe_once_in_order_512() {
-    random_run::<512>("bench512", 4);
+    random_run::<512>(build("bench512").unwrap(), 4);
+}
+
+/// Section 11: SENDs and immediates, and the number of the receive that each uses; a refused one uses none.
+#[test]
+fn w1_opcodes_that_use_a_receive() {
+    let mut host = random_run::<128>(with_sends("sim_min"), 7);
+    assert!(host.rq_seq.iter().sum::<u32>() > 200, "{:?}", host.rq_seq);
+    // a queue pair that is opened again counts from 0
+    (host.producer[3], host.msn[3], host.rq_seq[3]) = (0, 9, 0);
+    let row = host.row(3);
+    host.table(3, 3, &row);
+    for opcode in [2, 0, 1, 3] {
+        let mut wqe = host.random_wqe(true);
+        wqe[0] = wqe[0] & !3 | opcode;
+        assert!(host.post(3, wqe));
+    }
+    host.drain();
+    assert_eq!(host.rq_seq[3], 3);
 }
 
 /// Section 10: the row of a queue pair is applied after the WQEs of its earlier life that are under way; those not yet read

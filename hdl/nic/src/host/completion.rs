@@ -1,6 +1,6 @@
 //! completion: counts retired packets, writes CQEs in MSN order, moves queue pairs to Error and flushes them.
-//! In: `cmsg` (a WQE was taken), `ret` (a packet was retired), errors `nak`, `cerr`, `rxerr`, cfg tables QP and CONN. Out: CQEs through the write
-//! port `cw`, `rel_qp`, the Error bit of each QP (three read ports).
+//! In: `cmsg` (a WQE was taken), `ret` (a packet was retired), errors `nak`, `cerr`, `rxerr`, cfg tables QP and CONN; `rcqe`, CQEs of receives.
+//! Out: all CQEs through the write port `cw`, `rel_qp`, the Error bit of each QP (three read ports), `flush` (a QP moved to Error).
 //! Guarantees: W2 to W4: every WQE gets exactly one CQE (none if unsignaled and successful), in the order of the stream.
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -83,7 +83,7 @@ const _: () = {
     assert!(ring::cqe::STATUS.bit == 0 && ring::cqe::OPCODE.bit == 8 && ring::cqe::PHASE.bit == 16 && ring::cqe::QPN.bit == 32);
     assert!(ring::cqe::WR_ID.bit == 64 && ring::cqe::BYTE_LEN.bit == 128 && ring::cqe::WQE_INDEX.bit == 160);
     assert!(ring::cqe::NAK_CODE.bit == 192 && ring::cqe::MSN.bit == 224);
-    assert!(code::STATUS_WR_FLUSH_ERR == 5 && code::STATUS_RETRY_EXC_ERR == 12);
+    assert!(code::STATUS_WR_FLUSH_ERR == 5 && code::STATUS_RETRY_EXC_ERR == 12 && code::STATUS_RNR_RETRY_EXC_ERR == 13);
     assert!(code::STATUS_REM_ACCESS_ERR == 10 && code::STATUS_REM_INV_REQ_ERR == 9 && code::STATUS_REM_OP_ERR == 11);
 };
 
@@ -117,6 +117,8 @@ pub struct Completion<const W: usize> {
     pub nak_qp: Signal<In, Bits<16>>,
     pub nak_code: Signal<In, Bits<8>>,
     pub nak_msn: Signal<In, Bits<24>>,
+    /// No nak but an RNR: the peer has no receive for the message (N3).
+    pub nak_rnr: Signal<In, Bit>,
     pub cerr_valid: Signal<In, Bit>,
     pub cerr_ready: Signal<Out, Bit>,
     pub cerr_conn: Signal<In, Bits<16>>,
@@ -133,6 +135,14 @@ pub struct Completion<const W: usize> {
     pub rel_qp_valid: Signal<Out, Bit>,
     pub rel_qp_ready: Signal<In, Bit>,
     pub rel_qp: Signal<Out, Bits<16>>,
+    /// A queue pair that is open moved to Error, once each. Only in a build with receive queues, as are `rcqe`.
+    pub flush_valid: Signal<Out, Bit>,
+    pub flush_ready: Signal<In, Bit>,
+    pub flush_qp: Signal<Out, Bits<16>>,
+    pub rcqe_valid: Signal<In, Bit>,
+    pub rcqe_ready: Signal<Out, Bit>,
+    pub rcqe_addr: Signal<In, Bits<64>>,
+    pub rcqe_data: Signal<In, Bits<256>>,
     pub qperr_tx_addr: Signal<In, Bits<16>>,
     pub qperr_tx_data: Signal<Out, Bit>,
     pub qperr_rx_addr: Signal<In, Bits<16>>,
@@ -157,8 +167,8 @@ pub struct Completion<const W: usize> {
     pub commit_ret_msn: Signal<Out, Bits<24>>,
     pub commit_ret_bytes: Signal<Out, Bits<13>>,
     pub commit_err_valid: Signal<Out, Bit>,
-    /// 1 nak, 2 connection error, 3 refused a peer's packet.
-    pub commit_err_kind: Signal<Out, Bits<2>>,
+    /// 1 nak, 2 connection error, 3 refused a peer's packet, 4 RNR.
+    pub commit_err_kind: Signal<Out, Bits<3>>,
     pub commit_err_qp: Signal<Out, Bits<16>>,
     pub commit_err_conn: Signal<Out, Bits<16>>,
     pub commit_err_code: Signal<Out, Bits<8>>,
@@ -176,6 +186,7 @@ pub struct Completion<const W: usize> {
     error_value: Signal<Local, Bit>,
     cqes: Fifo<CqeWrite>,
     releases: Fifo<Bits<16>>,
+    flushes: Fifo<Bits<16>>,
     cfg_held: DFF<Bit>,
     /// What was given up has been read for it.
     cfg_read: DFF<Bit>,
@@ -190,7 +201,7 @@ pub struct Completion<const W: usize> {
     msn: DFF<Bits<24>>,
     incoming: DFF<MessageState>,
     bytes: DFF<Bits<13>>,
-    kind: DFF<Bits<2>>,
+    kind: DFF<Bits<3>>,
     nak: DFF<Bits<8>>,
     fail_kind: DFF<Bits<2>>,
     fail_status: DFF<Bits<8>>,
@@ -233,6 +244,13 @@ pub struct Completion<const W: usize> {
     finish: Signal<Local, Bit>,
     /// The error may move the queue pair: it is its own connection's, or no nak.
     of_conn: Signal<Local, Bit>,
+    /// The error is a nak or an RNR.
+    of_peer: Signal<Local, Bit>,
+    flush_room: Signal<Local, Bit>,
+    may_emit: Signal<Local, Bit>,
+    /// The queue pair of this step moves to Error.
+    fails: Signal<Local, Bit>,
+    sends: Constant<Bit>,
 }
 
 impl<const W: usize> Completion<W> {
@@ -250,6 +268,8 @@ impl<const W: usize> Completion<W> {
             given_up: Ram::new(config.conns),
             cqes: Fifo::new(config.fifo.cmsg),
             releases: Fifo::new(config.fifo.cmsg),
+            flushes: Fifo::new(if config.sends { config.fifo.cmsg } else { 1 }),
+            sends: Constant::new(config.sends),
             last_beat: Constant::new((beats - 1).to_bits()),
             beat_shift: Constant::new((if W >= 256 { 0 } else { W as u64 }).to_bits()),
             last_walk: Constant::new((config.message_rows().max(config.conns) as u64 - 1).to_bits()),
@@ -259,15 +279,17 @@ impl<const W: usize> Completion<W> {
             one16: Constant::new(1u64.to_bits());
             clock, reset, fault, cmsg_valid, cmsg_ready, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id,
             cmsg_signaled, cmsg_opcode, cmsg_status, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, nak_valid, nak_ready, nak_conn, nak_qp,
-            nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, rxerr_valid, rxerr_ready, rxerr_qp, quiet, cfg_valid, cfg_table,
-            cfg_index, cfg_data, cfg_busy, rel_qp_valid, rel_qp_ready, rel_qp, qperr_tx_addr, qperr_tx_data, qperr_rx_addr,
+            nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, rxerr_valid, rxerr_ready, rxerr_qp, quiet, cfg_valid, cfg_table,
+            cfg_index, cfg_data, cfg_busy, rel_qp_valid, rel_qp_ready, rel_qp, flush_valid,
+            flush_ready, flush_qp, rcqe_valid, rcqe_ready, rcqe_addr, rcqe_data, qperr_tx_addr, qperr_tx_data, qperr_rx_addr,
             qperr_rx_data, qperr_host_addr, qperr_host_data, cw_desc_valid, cw_desc_ready, cw_desc_addr, cw_desc_len, cw_valid,
             cw_ready, cw_data, cw_last, init_done, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind, commit_err_qp,
             commit_err_conn, commit_err_code, commit_err_msn, error_write, error_index, error_value, cfg_held, cfg_read, held_conn, held_index,
             held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
             cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
-            outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, beat, desc_sent, data_sent, beat_at, slot, finish, of_conn,
+            outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, beat, desc_sent, data_sent, beat_at, slot, finish, of_conn, of_peer,
+            flush_room, may_emit, fails,
         })
     }
 }
@@ -305,9 +327,10 @@ impl<const W: usize> Logic for Completion<W> {
             desc_sent,
             data_sent
         );
-        clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, given_up, cqes, releases);
+        clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, given_up, cqes, releases, flushes);
         self.cqes.reset.next = self.reset.val();
         self.releases.reset.next = self.reset.val();
+        self.flushes.reset.next = self.reset.val();
 
         comment!("configuration waits in a buffer");
         if self.cfg_valid.val() & ((self.cfg_table.val() == 1) | (self.cfg_table.val() == 3)) {
@@ -355,7 +378,12 @@ impl<const W: usize> Logic for Completion<W> {
         self.commit_ret_valid.next = false;
         self.commit_err_valid.next = false;
         self.commit_cqe_valid.next = false;
-        self.room.next = !self.cqes.full.val() & !self.releases.full.val();
+        self.fails.next = false;
+        self.flush_room.next = !self.flushes.full.val() | !self.sends.val();
+        comment!("only a refused WQE that is the oldest moves its queue pair to Error as it completes");
+        self.may_emit.next = !self.releases.full.val()
+            & (self.flush_room.val() | self.stream.q.val().failed | !self.message.q.val().status.any());
+        self.room.next = !self.cqes.full.val() & self.may_emit.val();
         comment!("fault 8: done while the last packet is still out");
         self.early.next = (self.fault.val() == 8) & (self.row.val().remaining == 2);
         self.done.next = self.message.q.val().remaining == 0;
@@ -365,6 +393,10 @@ impl<const W: usize> Logic for Completion<W> {
         }
         if self.nak_code.val() == 6 {
             self.status_of_nak.next = 11.into();
+        }
+        if self.nak_rnr.val() & self.sends.val() {
+            // N3
+            self.status_of_nak.next = 13.into();
         }
         if (self.step.q.val() == Step::Retired)
             | (self.step.q.val() == Step::Message)
@@ -409,10 +441,10 @@ impl<const W: usize> Logic for Completion<W> {
         self.cqe.next.addr =
             self.cq.q.val().base + (bit_cast::<64, 16>(self.stream.q.val().cq_count & self.cqe_mask.val()) << 5);
         self.cqe.next.data = self.cqe_words.val();
-        self.cqes.data_in.next = self.cqe.val();
         self.releases.data_in.next = self.qp.q.val();
         self.finish.next = false;
         self.of_conn.next = false;
+        self.of_peer.next = false;
         self.commit_err_kind.next = self.kind.q.val();
         self.commit_err_qp.next = self.qp.q.val();
         self.commit_err_conn.next = self.scan_conn.q.val();
@@ -457,8 +489,8 @@ impl<const W: usize> Logic for Completion<W> {
                 self.nak_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val() & self.quiet.val();
                 self.rxerr_ready.next = self.nak_ready.val() & !self.nak_valid.val();
                 self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
-                if self.cfg_held.q.val() & (!self.cfg_read.q.val() | !self.releases.empty.val()) {
-                    comment!("releases of the earlier queue pair leave first");
+                if self.cfg_held.q.val() & (!self.cfg_read.q.val() | !self.releases.empty.val() | !self.flushes.empty.val()) {
+                    comment!("releases and flushes of the earlier queue pair leave first");
                     self.step.d.next = Step::Idle;
                 } else if self.cfg_held.q.val() & self.held_conn.q.val() {
                     self.cfg_held.d.next = false;
@@ -487,6 +519,7 @@ impl<const W: usize> Logic for Completion<W> {
                         self.next_at.next.fail = 2.into();
                         self.next_at.next.fail_status = 12.into();
                         self.next_at.next.fail_nak = 0.into();
+                        self.fails.next = self.from_queue.val().valid;
                     }
                 } else if self.ret_valid.val() & self.ret_ready.val() {
                     self.qp.d.next = self.ret_qp.val();
@@ -502,6 +535,11 @@ impl<const W: usize> Logic for Completion<W> {
                     self.qp.d.next = self.nak_qp.val();
                     self.msn.d.next = self.nak_msn.val();
                     self.kind.d.next = 1.into();
+                    if self.nak_rnr.val() & self.sends.val() {
+                        self.kind.d.next = 4.into();
+                    }
+                    self.messages.read_address.next = (bit_cast::<24, 16>(self.nak_qp.val()) << self.message_log2.val())
+                        | (self.nak_msn.val() & self.message_mask.val());
                     self.nak.d.next = self.nak_code.val();
                     self.fail_kind.d.next = 1.into();
                     self.fail_status.d.next = self.status_of_nak.val();
@@ -593,19 +631,24 @@ impl<const W: usize> Logic for Completion<W> {
             Step::Failure => {
                 comment!("W3: the first error counts; a nak of a message that is gone does not");
                 comment!("section 6: a peer may refuse for queue pairs of its connection only");
-                self.of_conn.next = (self.kind.q.val() != 1)
+                self.of_peer.next = (self.kind.q.val() == 1) | (self.kind.q.val() == 4);
+                self.of_conn.next = !self.of_peer.val()
                     | ((bit_cast::<24, 16>(self.qp.q.val()) <= self.last_qp.val())
                         & self.fixed.read_data.val().valid
                         & (self.fixed.read_data.val().conn == self.scan_conn.q.val()));
-                self.commit_err_valid.next = self.of_conn.val();
                 self.stream.d.next = self.now_at.val();
                 self.cq.d.next = self.fixed.read_data.val();
-                self.step.d.next = Step::Idle;
-                if self.fixed.read_data.val().valid
-                    & self.of_conn.val()
-                    & !self.now_at.val().failed
-                    & ((self.kind.q.val() != 1) | self.outstanding.val())
-                {
+                comment!("Q6: the receives of the queue pair are to be flushed too; it waits for room to say so");
+                if self.flush_room.val() {
+                    self.commit_err_valid.next = self.of_conn.val();
+                    self.step.d.next = Step::Idle;
+                    self.fails.next = self.fixed.read_data.val().valid
+                        & self.of_conn.val()
+                        & !self.now_at.val().failed
+                        & (!self.of_peer.val() | self.outstanding.val())
+                        & ((self.kind.q.val() != 4) | self.row.val().remaining.any());
+                }
+                if self.fails.val() {
                     self.next_at.next.failed = true;
                     self.next_at.next.fail = self.fail_kind.q.val();
                     self.next_at.next.fail_msn = self.msn.q.val();
@@ -629,16 +672,19 @@ impl<const W: usize> Logic for Completion<W> {
                     & (self.fixed.read_data.val().conn == self.scan_conn.q.val())
                     & !self.now_at.val().failed
                 {
-                    self.next_at.next.failed = true;
-                    self.next_at.next.fail = 2.into();
-                    self.next_at.next.fail_status = self.fail_status.q.val();
-                    self.next_at.next.fail_nak = 0.into();
-                    self.commit_err_valid.next = true;
-                    self.state.write_enable.next = true;
-                    self.error_write.next = true;
-                    self.stream.d.next = self.next_at.val();
-                    self.msn.d.next = self.now_at.val().head;
-                    self.step.d.next = Step::HeadRead;
+                    if self.flush_room.val() {
+                        self.next_at.next.failed = true;
+                        self.next_at.next.fail = 2.into();
+                        self.next_at.next.fail_status = self.fail_status.q.val();
+                        self.next_at.next.fail_nak = 0.into();
+                        self.commit_err_valid.next = true;
+                        self.state.write_enable.next = true;
+                        self.error_write.next = true;
+                        self.fails.next = true;
+                        self.stream.d.next = self.next_at.val();
+                        self.msn.d.next = self.now_at.val().head;
+                        self.step.d.next = Step::HeadRead;
+                    }
                 } else {
                     self.finish.next = true;
                 }
@@ -668,6 +714,7 @@ impl<const W: usize> Logic for Completion<W> {
                         self.next_at.next.failed = true;
                         self.next_at.next.fail = 0.into();
                         self.error_write.next = true;
+                        self.fails.next = true;
                     }
                     self.releases.write.next = true;
                     if self.cqe_status.val().any() | self.message.q.val().signaled {
@@ -698,6 +745,23 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
         }
+        comment!("CQEs of receives go behind our own, in the clocks in which we write none");
+        self.rcqe_ready.next =
+            self.sends.val() & !self.cqes.full.val() & !((self.step.q.val() == Step::Emit) & self.may_emit.val());
+        if self.rcqe_valid.val() & self.rcqe_ready.val() {
+            self.cqes.write.next = true;
+            self.cqe.next.addr = self.rcqe_addr.val();
+            self.cqe.next.data = self.rcqe_data.val();
+        }
+        self.cqes.data_in.next = self.cqe.val();
+        self.flushes.write.next = self.sends.val() & self.fails.val();
+        self.flushes.data_in.next = self.qp.q.val();
+        if self.step.q.val() == Step::Idle {
+            self.flushes.data_in.next = self.held_index.q.val();
+        }
+        self.flush_valid.next = !self.flushes.empty.val();
+        self.flush_qp.next = self.flushes.data_out.val();
+        self.flushes.read.next = !self.flushes.empty.val() & self.flush_ready.val();
         self.fixed.write_data.next = self.from_queue.val();
         self.state.write_data.next = self.next_at.val();
         self.messages.write_data.next = self.new_row.val();

@@ -80,6 +80,7 @@ pub enum Judge {
 const _: () = {
     assert!(ring::wqe::OPCODE.bit == 0 && ring::wqe::OPCODE.width == 8 && ring::wqe::SIGNALED.bit == 8);
     assert!(ring::wqe::LKEY.bit == 32 && ring::wqe::LADDR.bit == 64 && ring::wqe::RADDR.bit == 128);
+    assert!(ring::wqe::SOLICITED.bit == 10 && ring::wqe::IMM.bit == 256 && ring::wqe::IMM.width == 32);
     assert!(ring::wqe::RKEY.bit == 192 && ring::wqe::LENGTH.bit == 224 && ring::wqe::WR_ID.bit == 320);
     assert!(table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::PEER_QPN.bit == 32);
     assert!(
@@ -134,6 +135,13 @@ pub struct WorkFetch<const W: usize> {
     pub msgrow_rkey: Signal<Out, Bits<32>>,
     pub msgrow_length: Signal<Out, Bits<32>>,
     pub msgrow_peer_qpn: Signal<Out, Bits<24>>,
+    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate.
+    pub msgrow_opcode: Signal<Out, Bits<2>>,
+    pub msgrow_imm: Signal<Out, Bits<32>>,
+    /// Which of the peer's receives a consuming message (opcode 1, 2, 3) uses.
+    pub msgrow_rq_seq: Signal<Out, Bits<24>>,
+    /// Solicited; of consuming messages only.
+    pub msgrow_sol: Signal<Out, Bit>,
     pub cmsg_valid: Signal<Out, Bit>,
     pub cmsg_ready: Signal<In, Bit>,
     pub cmsg_wr_id: Signal<Out, Bits<64>>,
@@ -162,6 +170,8 @@ pub struct WorkFetch<const W: usize> {
     released_conn_copy: Ram<Bits<16>>,
     mtu: Ram<Bits<4>>,
     keys: Ram<LocalKey>,
+    /// Consuming WQEs accepted since the QP was opened; one row if the build has none.
+    rq_seqs: Ram<Bits<24>>,
     runnable: RunList,
     pending: Fifo<PendingWqe>,
     reads: Fifo<Bits<64>>,
@@ -226,6 +236,9 @@ pub struct WorkFetch<const W: usize> {
     length: Signal<Local, Bits<32>>,
     refused: Signal<Local, Bit>,
     fire: Signal<Local, Bit>,
+    opcode: Signal<Local, Bits<8>>,
+    consuming: Signal<Local, Bit>,
+    sends: Constant<Bit>,
     shift_in: Constant<Bits<10>>,
     shift_down: Constant<Bits<10>>,
     last_walk: Constant<Bits<24>>,
@@ -255,6 +268,8 @@ impl<const W: usize> WorkFetch<W> {
             released_conn_copy: Ram::new(config.conns),
             mtu: Ram::new(config.conns),
             keys: Ram::new(config.keys),
+            rq_seqs: Ram::new(if config.sends { config.qps } else { 1 }),
+            sends: Constant::new(config.sends),
             runnable: RunList::new(config.qps),
             pending: Fifo::new(config.fifo.dr_outstanding),
             reads: Fifo::new(config.fifo.dr_outstanding),
@@ -271,14 +286,15 @@ impl<const W: usize> WorkFetch<W> {
             clock, reset, doorbell_valid, doorbell_ready, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data,
             cfg_busy, rel_conn_valid, rel_conn_ready, rel_conn, rel_qp_valid, rel_qp_ready, rel_qp, qperr_addr, qperr_data,
             cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last, msgrow_write,
-            msgrow_addr, msgrow_laddr, msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, cmsg_valid, cmsg_ready,
+            msgrow_addr, msgrow_laddr, msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm,
+            msgrow_rq_seq, msgrow_sol, cmsg_valid, cmsg_ready,
             cmsg_wr_id, cmsg_signaled, cmsg_opcode, cmsg_status, cmsg_wqe_index, msg_valid, msg_ready, msg_conn, msg_qp, msg_msn,
             msg_npkts, msg_length, init_done, commit_valid, commit_data, issue, walk, cleared, cfg_held, held_table, held_index,
             held_data, id, bell_index, row, at, qp_released, new_state, old_state, new_fixed, new_key, new_pending, cfg_conn, cfg_qp,
             cfg_key, has_work, may_issue, qp_out, conn_out, offset_in_ring, ring_mask, rel_q_busy, rel_q_id, rel_c_busy, rel_c_id,
             refused_valid, refused_conn, collect, collected, judge, wqe, ctx, key, key_ok, flushed, bad_opcode, bad_length, zero,
             offset, key_length, key_dma, left, beyond, wraps, laddr, rounded, npkts, status, difference, reach, room, shifted, length, refused,
-            fire, released_q_next, released_c_next,
+            fire, opcode, consuming, released_q_next, released_c_next,
         })
     }
 }
@@ -341,6 +357,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
             released_conn_copy,
             mtu,
             keys,
+            rq_seqs,
             runnable,
             pending,
             reads
@@ -398,6 +415,9 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.issued_conn.write_enable.next = false;
         self.issued_conn.write_address.next = bit_cast::<24, 16>(self.row.q.val().conn);
         self.issued_conn.write_data.next = self.issued_conn.read_data.val() + 1;
+        self.rq_seqs.write_enable.next = false;
+        self.rq_seqs.write_address.next = 0.into();
+        self.rq_seqs.write_data.next = 0.into();
         self.new_state.next = self.at.q.val();
         self.old_state.next = self.at.q.val();
         self.pending.write.next = false;
@@ -465,6 +485,10 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.mtu.write_enable.next = true;
                 self.mtu.write_address.next = self.walk.q.val();
                 self.mtu.write_data.next = 0.into();
+                self.rq_seqs.write_enable.next = true;
+                if self.sends.val() {
+                    self.rq_seqs.write_address.next = self.walk.q.val();
+                }
                 self.new_state.next.producer = 0.into();
                 self.new_state.next.consumer = 0.into();
                 self.new_state.next.issued = 0.into();
@@ -504,6 +528,10 @@ impl<const W: usize> Logic for WorkFetch<W> {
                         self.released_qp.write_enable.next = true;
                         self.released_qp.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
                         self.released_qp.write_data.next = 0.into();
+                        self.rq_seqs.write_enable.next = true;
+                        if self.sends.val() {
+                            self.rq_seqs.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+                        }
                     }
                     if self.cfg_conn.val() {
                         comment!("its messages are counted on: those of an earlier life are released too");
@@ -588,6 +616,12 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.qperr_addr.next = self.ctx.q.val().qp;
         self.key.next = self.keys.read_data.val();
         self.length.next = self.wqe.q.val().get_bits::<32>(224);
+        self.opcode.next = self.wqe.q.val().get_bits::<8>(0);
+        self.consuming.next = self.opcode.val().get_bits::<2>(0).any();
+        self.rq_seqs.read_address.next = 0.into();
+        if self.sends.val() {
+            self.rq_seqs.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
+        }
         self.difference.next =
             bit_cast::<65, 64>(self.wqe.q.val().get_bits::<64>(64)) - bit_cast::<65, 64>(self.key.val().base);
         self.reach.next = bit_cast::<65, 64>(self.wqe.q.val().get_bits::<64>(64)) + bit_cast::<65, 32>(self.length.val());
@@ -613,7 +647,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
             }
             Judge::Offset => {
                 self.flushed.d.next = self.qperr_data.val();
-                self.bad_opcode.d.next = self.wqe.q.val().get_bits::<8>(0) != 0;
+                self.bad_opcode.d.next = self.opcode.val().get_bits::<6>(2).any() | (!self.sends.val() & self.consuming.val());
                 self.bad_length.d.next = self.length.val() > self.longest.val();
                 self.zero.d.next = self.length.val() == 0;
                 self.key_ok.d.next = self.key.val().valid
@@ -663,6 +697,11 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     if self.refused.val() {
                         self.refused_valid.d.next = true;
                         self.refused_conn.d.next = self.ctx.q.val().conn;
+                    } else if self.consuming.val() & self.sends.val() {
+                        comment!("section 11: rq_seq counts what uses a receive of the peer");
+                        self.rq_seqs.write_enable.next = true;
+                        self.rq_seqs.write_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
+                        self.rq_seqs.write_data.next = self.rq_seqs.read_data.val() + 1;
                     }
                 }
             }
@@ -675,10 +714,14 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.msgrow_rkey.next = self.wqe.q.val().get_bits::<32>(192);
         self.msgrow_length.next = self.length.val();
         self.msgrow_peer_qpn.next = self.ctx.q.val().peer_qpn;
+        self.msgrow_opcode.next = self.opcode.val().get_bits::<2>(0);
+        self.msgrow_imm.next = self.wqe.q.val().get_bits::<32>(256);
+        self.msgrow_rq_seq.next = self.rq_seqs.read_data.val();
+        self.msgrow_sol.next = self.wqe.q.val().get_bit(10) & self.consuming.val();
         self.cmsg_valid.next = self.fire.val();
         self.cmsg_wr_id.next = self.wqe.q.val().get_bits::<64>(320);
         self.cmsg_signaled.next = self.wqe.q.val().get_bit(8);
-        self.cmsg_opcode.next = self.wqe.q.val().get_bits::<8>(0);
+        self.cmsg_opcode.next = self.opcode.val();
         self.cmsg_status.next = self.status.q.val();
         self.cmsg_wqe_index.next = self.ctx.q.val().index;
         self.msg_valid.next = self.fire.val() & !self.refused.val();
