@@ -79,6 +79,8 @@ pub struct BuildConfig {
     pub faults: bool,
     /// SEND, SEND with immediate and WRITE with immediate (rules Q1 to Q6), besides WRITE.
     pub sends: bool,
+    /// Receives of a queue pair that are kept (a power of two, at least 2 M, at most 256).
+    pub recvs_per_qp: usize,
 }
 
 /// A parameter that the blocks cannot be built with.
@@ -122,6 +124,15 @@ impl BuildConfig {
             ("conn_fifo", self.conn_fifo, 1, 256),
             ("keys", self.keys, 1, 1 << 24),
         ] {
+            if !value.is_power_of_two() {
+                return Err(ConfigError::NotPowerOfTwo { build, field, value });
+            }
+            if !(min..=max).contains(&value) {
+                return Err(ConfigError::OutOfRange { build, field, value, min, max });
+            }
+        }
+        if self.sends {
+            let (field, value, min, max) = ("recvs_per_qp", self.recvs_per_qp, 2 * self.msgs_per_stream, 256);
             if !value.is_power_of_two() {
                 return Err(ConfigError::NotPowerOfTwo { build, field, value });
             }
@@ -214,6 +225,7 @@ const SIM: BuildConfig = BuildConfig {
     clock_ps: 4_000,
     faults: false,
     sends: false,
+    recvs_per_qp: 32,
 };
 
 /// Every build known by name.
@@ -237,6 +249,7 @@ pub const BUILDS: &[BuildConfig] = &[
         qps: 8,
         paths: 4,
         msgs_per_stream: 8,
+        recvs_per_qp: 16,
         conn_fifo: 8,
         pool_packets: 512,
         keys: 32,
@@ -292,6 +305,9 @@ mod tests {
     fn a_bad_parameter_is_named() {
         let bad = BuildConfig { conns: 6, ..SIM };
         assert_eq!(bad.check(), Err(ConfigError::NotPowerOfTwo { build: "sim", field: "conns", value: 6 }));
+        let bad = BuildConfig { sends: true, recvs_per_qp: 16, ..SIM };
+        let range = ConfigError::OutOfRange { build: "sim", field: "recvs_per_qp", value: 16, min: 32, max: 256 };
+        assert_eq!(bad.check(), Err(range));
         let bad = BuildConfig { fifo: FifoDepths { acked: 3, ..SIM_FIFOS }, ..SIM };
         assert!(bad.check().is_err());
     }

@@ -1,3 +1,5 @@
 //! Host side: work queues in, completions out.
 pub mod completion;
+pub mod ctrl_reads;
+pub mod recv_queue;
 pub mod work_fetch;

@@ -1,0 +1,561 @@
+//! recv_queue clock by clock: a look has the tables' read ports whenever it wants them, an FSM has them otherwise; arrivals run beside it.
+//! In and out: see the parent module. Guarantees: what a look has found stays until its step ends: nothing of its queue pair is flushed.
+use super::rows::{RqStep, RqTask};
+use super::RecvQueue;
+use mrnic_emit::comment;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+impl<const W: usize> Logic for RecvQueue<W> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("module recv_queue: receives from host memory, what packets make of them, their completions");
+        dff_setup!(
+            self,
+            clock,
+            step,
+            task,
+            walk,
+            cleared,
+            cfg_held,
+            held_index,
+            held,
+            held_timer,
+            qp,
+            bell,
+            at,
+            ring,
+            arrivals,
+            mark,
+            complete,
+            reached,
+            wr_id,
+            has,
+            room,
+            want,
+            disturbed,
+            pass_open,
+            step_qp,
+            step_row,
+            look_1,
+            look_2,
+            seq,
+            msn,
+            ahead,
+            have,
+            seen,
+            seen_complete,
+            same_msn,
+            buffer,
+            timer,
+            found,
+            last_imm,
+            collect,
+            collected,
+            record_valid,
+            record_qp,
+            record_index,
+            record,
+            out_valid,
+            out_addr,
+            out_data
+        );
+        clock!(
+            self,
+            clock,
+            fixed,
+            timers,
+            state,
+            arrived,
+            arrived_copy,
+            errors,
+            buffers,
+            wr_ids,
+            marks,
+            done,
+            work,
+            passes,
+            reads,
+            pending
+        );
+        self.work.reset.next = self.reset.val();
+        self.passes.reset.next = self.reset.val();
+        self.reads.reset.next = self.reset.val();
+        self.pending.reset.next = self.reset.val();
+        self.init_done.next = self.cleared.q.val() & self.work.init_done.val();
+
+        comment!("configuration waits in a buffer");
+        self.new_fixed.next.valid = self.cfg_data.val().get_bit(0);
+        self.new_fixed.next.base = self.cfg_data.val().get_bits::<64>(320);
+        self.new_fixed.next.log2 = self.cfg_data.val().get_bits::<4>(136);
+        self.new_fixed.next.cq_base = self.cfg_data.val().get_bits::<64>(384);
+        self.new_fixed.next.cq_log2 = self.cfg_data.val().get_bits::<4>(140);
+        if self.cfg_valid.val() & (self.cfg_table.val() == 3) {
+            self.cfg_held.d.next = true;
+            self.held_index.d.next = self.cfg_index.val();
+            self.held.d.next = self.new_fixed.val();
+            self.held_timer.d.next = self.cfg_data.val().get_bits::<5>(240);
+        }
+        self.cfg_busy.next = self.cfg_held.q.val();
+
+        comment!("the look, clock 0: every table is read for it");
+        self.look_seq.next = self.rq_seq.val();
+        if self.fault.val() == 14 {
+            comment!("fault 14: an odd rq_seq finds the receive of the one before it");
+            self.look_seq.next = self.rq_seq.val().replace_bit(0, false);
+        }
+        self.own_row.next =
+            (bit_cast::<24, 16>(self.qp.q.val()) << self.rows_log2.val()) | (self.at.q.val().head & self.row_mask.val());
+        self.state.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
+        self.fixed.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
+        self.wr_ids.read_address.next = self.own_row.val();
+        self.marks.read_address.next = self.own_row.val();
+        if self.step.q.val() == RqStep::Idle {
+            self.marks.read_address.next = (bit_cast::<24, 16>(self.passes.data_out.val().qp) << self.rows_log2.val())
+                | (bit_cast::<24, 8>(self.passes.data_out.val().slot) & self.row_mask.val());
+        }
+        self.look_1.d.next = self.rq_look.val();
+        self.look_2.d.next = self.look_1.q.val();
+        self.buffers.read_address.next =
+            (bit_cast::<24, 16>(self.rq_qp.val()) << self.rows_log2.val()) | (self.look_seq.val() & self.row_mask.val());
+        self.timers.read_address.next = bit_cast::<24, 16>(self.rq_qp.val());
+        if self.rq_look.val() {
+            self.step_qp.d.next = self.rq_qp.val();
+            self.step_row.d.next = self.buffers.read_address.val();
+            self.seq.d.next = self.rq_seq.val();
+            self.msn.d.next = self.rq_msn.val();
+            self.state.read_address.next = bit_cast::<24, 16>(self.rq_qp.val());
+            self.marks.read_address.next = self.buffers.read_address.val();
+        }
+        self.arrived_copy.read_address.next = self.state.read_address.val();
+        self.done.read_address.next = self.marks.read_address.val();
+        if self.look_1.q.val() {
+            comment!("clock 1: the rows");
+            self.ahead.d.next = self.seq.q.val() - self.state.read_data.val().head;
+            self.have.d.next = self.arrived_copy.read_data.val() - self.state.read_data.val().head;
+            self.seen.d.next = self.marks.read_data.val();
+            self.seen_complete.d.next = self.done.read_data.val().complete;
+            self.same_msn.d.next = self.marks.read_data.val().msn == self.msn.q.val();
+            self.buffer.d.next = self.buffers.read_data.val();
+            self.timer.d.next = self.timers.read_data.val();
+        }
+        if self.look_2.q.val() {
+            comment!("clock 2: Q1, Q2: what rq_seq names");
+            self.found.d.next = 0.into();
+            if self.ahead.q.val().get_bit(23) {
+                self.found.d.next = 2.into();
+            } else if self.ahead.q.val() >= self.have.q.val() {
+                self.found.d.next = 1.into();
+                if self.fault.val() == 16 {
+                    comment!("fault 16: a receive is found that was not posted");
+                    self.found.d.next = 0.into();
+                }
+            } else if (self.seen_complete.q.val() | (self.seen.q.val().valid & !self.same_msn.q.val()))
+                & (self.fault.val() != 14)
+            {
+                self.found.d.next = 2.into();
+            }
+        }
+        self.rq_found.next = self.found.q.val();
+        self.rq_addr.next = self.buffer.q.val().addr;
+        self.rq_len.next = self.buffer.q.val().length;
+        self.rq_lkey.next = self.buffer.q.val().lkey;
+        self.rq_timer.next = self.timer.q.val();
+
+        comment!("the mark: what the packet makes of the receive that it has found");
+        self.new_mark.next = self.seen.q.val();
+        self.new_mark.next.valid = true;
+        self.new_mark.next.msn = self.msn.q.val();
+        if self.rq_accept.val() {
+            self.new_mark.next.length = self.rq_length.val();
+            self.new_mark.next.imm = self.rq_imm.val();
+            self.new_mark.next.has_imm = self.rq_has_imm.val();
+            self.new_mark.next.sol = self.rq_sol.val();
+            self.new_mark.next.by_write = self.rq_by_write.val();
+            if self.fault.val() == 15 {
+                comment!("fault 15: the immediate is that of the packet before");
+                self.new_mark.next.imm = self.last_imm.q.val();
+            }
+        }
+        if self.rq_failed.val().any() {
+            self.new_mark.next.failed = self.rq_failed.val();
+        }
+        if self.rq_mark.val() {
+            self.last_imm.d.next = self.rq_imm.val();
+        }
+
+        comment!("messages that exp has passed; their steps' records come later");
+        self.new_pass.next.qp = self.pass_qp.val();
+        self.new_pass.next.slot = self.pass_slot.val();
+        self.new_pass.next.ticket = self.pass_ticket.val();
+        self.passes.data_in.next = self.new_pass.val();
+        self.passes.write.next = self.pass_valid.val();
+        self.passes.read.next = false;
+        self.pass_ready.next = !self.passes.full.val();
+        if self.rx_commit.val() {
+            self.pass_open.d.next = false;
+        }
+        if self.pass_valid.val() & self.pass_ready.val() {
+            self.pass_open.d.next = true;
+        }
+
+        comment!("defaults of the FSM");
+        self.rdoorbell_ready.next = false;
+        self.flush_ready.next = false;
+        self.work.pop.next = false;
+        self.push.next = false;
+        self.clear_row.next = false;
+        self.new_state.next = self.at.q.val();
+        if self.step.q.val() == RqStep::Have {
+            self.new_state.next = self.state.read_data.val();
+        }
+        self.state.write_enable.next = false;
+        self.state.write_address.next = bit_cast::<24, 16>(self.qp.q.val());
+        self.fixed.write_enable.next = false;
+        self.fixed.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+        self.fixed.write_data.next = self.held.q.val();
+        self.errors.write_enable.next = false;
+        self.errors.write_address.next = bit_cast::<24, 16>(self.qp.q.val());
+        self.errors.write_data.next = true;
+        self.done.write_enable.next = false;
+        self.done.write_address.next = self.own_row.val();
+        self.new_done.next.complete = false;
+        self.new_done.next.ticket = self.passes.data_out.val().ticket;
+        self.emits.next = false;
+        self.fetches.next = false;
+        self.busy.next = (self.rq_look.val() & (self.rq_qp.val() == self.qp.q.val()))
+            | (self.rq_step.val() & (self.step_qp.q.val() == self.qp.q.val()));
+        comment!("a table write waits for the step of its queue pair; one that closes, for what is on its way and the last flush too");
+        comment!("(one that opens must not: a flush may wait for it, and completion for that, and reads for completion)");
+        self.may_apply.next = !self.rq_look.val()
+            & (!self.rq_step.val() | self.rx_commit.val() | (self.step_qp.q.val() != self.held_index.q.val()))
+            & (self.held.q.val().valid | (self.pending.empty.val() & !self.completion_busy.val() & !self.flush_valid.val()));
+        self.waited.next = self.done_count.val() - self.done.read_data.val().ticket;
+
+        comment!("the CQE of the oldest receive (Q5), or its flush (Q6)");
+        self.complete_ok.next =
+            self.complete.q.val() & (self.reached.q.val() | (self.fault.val() == 13)) & !self.pass_open.q.val();
+        self.flush_ok.next = self.at.q.val().in_error
+            & !self.complete.q.val()
+            & !self.disturbed.q.val()
+            & !self.busy.val()
+            & self.passes.empty.val()
+            & !self.pass_valid.val()
+            & !self.pass_open.q.val()
+            & !self.record_valid.q.val();
+        self.status.next = 0.into();
+        self.opcode.next = 128.into();
+        self.has_imm.next = self.mark.q.val().has_imm & self.complete.q.val();
+        self.sol.next = self.mark.q.val().sol & self.complete.q.val();
+        self.length.next = self.mark.q.val().length;
+        self.last_word.next = bit_cast::<32, 24>(self.mark.q.val().msn);
+        if self.mark.q.val().by_write {
+            self.opcode.next = 129.into();
+        }
+        if self.has_imm.val() {
+            self.last_word.next = self.mark.q.val().imm;
+        }
+        if !self.complete.q.val() {
+            self.length.next = 0.into();
+            self.status.next = 5.into();
+            if self.mark.q.val().failed.any() {
+                self.status.next = self.mark.q.val().failed;
+            }
+        }
+        self.phase.next = !(self.at.q.val().cq_count >> self.ring.q.val().cq_log2).get_bit(0);
+        self.words.next = bit_cast::<256, 8>(self.status.val())
+            | (bit_cast::<256, 8>(self.opcode.val()) << 8)
+            | (bit_cast::<256, 1>(self.phase.val().into()) << 16)
+            | (bit_cast::<256, 1>(self.has_imm.val().into()) << 24)
+            | (bit_cast::<256, 1>(self.sol.val().into()) << 25)
+            | (bit_cast::<256, 16>(self.qp.q.val()) << 32)
+            | (bit_cast::<256, 64>(self.wr_id.q.val()) << 64)
+            | (bit_cast::<256, 32>(self.length.val()) << 128)
+            | (bit_cast::<256, 24>(self.at.q.val().head & 0xFFFF) << 160)
+            | (bit_cast::<256, 32>(self.last_word.val()) << 224);
+        self.ring_mask.next = (self.one16.val() << self.ring.q.val().log2) - 1;
+        self.cq_mask.next = (self.one16.val() << self.ring.q.val().cq_log2) - 1;
+        self.reads.data_in.next = self.ring.q.val().base
+            + (bit_cast::<64, 16>(bit_cast::<16, 24>(self.at.q.val().fetched) & self.ring_mask.val()) << 5);
+        self.pending.data_in.next = self.qp.q.val();
+        if self.out_valid.q.val() & self.rcqe_ready.val() {
+            self.out_valid.d.next = false;
+        }
+        self.rcqe_valid.next = self.out_valid.q.val();
+        self.rcqe_addr.next = self.out_addr.q.val();
+        self.rcqe_data.next = self.out_data.q.val();
+
+        match self.step.q.val() {
+            RqStep::Clear => {
+                comment!("every table starts empty");
+                self.walk.d.next = self.walk.q.val() + 1;
+                if self.walk.q.val() == self.last_walk.val() {
+                    self.step.d.next = RqStep::Idle;
+                    self.cleared.d.next = true;
+                }
+            }
+            RqStep::Idle => {
+                comment!("no ready depends on its own valid");
+                self.rdoorbell_ready.next = self.passes.empty.val();
+                self.flush_ready.next =
+                    self.passes.empty.val() & !self.rdoorbell_valid.val() & (!self.cfg_held.q.val() | !self.held.q.val().valid);
+                if !self.passes.empty.val() {
+                    if !self.rq_look.val() {
+                        self.step.d.next = RqStep::PassSet;
+                    }
+                } else if self.rdoorbell_valid.val() {
+                    self.qp.d.next = self.rdoorbell_qp.val();
+                    self.bell.d.next = self.rdoorbell_index.val();
+                    self.task.d.next = RqTask::Bell;
+                    self.step.d.next = RqStep::Read;
+                } else if self.flush_valid.val() & self.flush_ready.val() {
+                    self.qp.d.next = self.flush_qp.val();
+                    self.task.d.next = RqTask::Flush;
+                    self.step.d.next = RqStep::Read;
+                } else if self.cfg_held.q.val() & self.may_apply.val() {
+                    self.step.d.next = RqStep::Open;
+                } else if !self.work.empty.val() {
+                    self.work.pop.next = true;
+                    self.qp.d.next = self.work.id.val();
+                    self.task.d.next = RqTask::Visit;
+                    self.step.d.next = RqStep::Read;
+                }
+            }
+            RqStep::PassSet => {
+                comment!("the message of a receive is complete; a receive without a mark was flushed before");
+                self.passes.read.next = true;
+                self.new_done.next.complete = true;
+                self.done.write_address.next = (bit_cast::<24, 16>(self.passes.data_out.val().qp) << self.rows_log2.val())
+                    | (bit_cast::<24, 8>(self.passes.data_out.val().slot) & self.row_mask.val());
+                self.done.write_enable.next = self.marks.read_data.val().valid;
+                self.push.next = self.marks.read_data.val().valid;
+                self.step.d.next = RqStep::Idle;
+            }
+            RqStep::Read => {
+                if !self.rq_look.val() {
+                    self.step.d.next = RqStep::Have;
+                }
+            }
+            RqStep::Have => {
+                self.at.d.next = self.state.read_data.val();
+                self.ring.d.next = self.fixed.read_data.val();
+                self.arrivals.d.next = self.arrived_copy.read_data.val();
+                self.step.d.next = RqStep::Idle;
+                if self.fixed.read_data.val().valid {
+                    if self.task.q.val() == RqTask::Bell {
+                        self.new_state.next.producer = self.bell.q.val();
+                        self.state.write_enable.next = true;
+                        self.push.next = true;
+                    } else if self.task.q.val() == RqTask::Flush {
+                        self.new_state.next.in_error = true;
+                        self.state.write_enable.next = true;
+                        self.errors.write_enable.next = true;
+                        self.push.next = true;
+                    } else {
+                        self.step.d.next = RqStep::Rows;
+                    }
+                }
+            }
+            RqStep::Rows => {
+                self.disturbed.d.next = self.busy.val();
+                if !self.rq_look.val() {
+                    self.step.d.next = RqStep::Judge;
+                }
+            }
+            RqStep::Judge => {
+                self.mark.d.next = self.marks.read_data.val();
+                self.has.d.next = self.at.q.val().head != self.arrivals.q.val();
+                self.complete.d.next = self.done.read_data.val().complete;
+                self.reached.d.next = !self.waited.val().get_bit(15);
+                self.wr_id.d.next = self.wr_ids.read_data.val();
+                self.room.d.next = (self.at.q.val().fetched - self.at.q.val().head) < self.rows_per_qp.val();
+                self.want.d.next = bit_cast::<16, 24>(self.at.q.val().fetched) != self.at.q.val().producer;
+                self.disturbed.d.next = self.disturbed.q.val() | self.busy.val();
+                self.step.d.next = RqStep::Emit;
+            }
+            RqStep::Emit => {
+                comment!("the oldest receive completes, the next one is asked for; the queue pair is visited again while there is more");
+                self.emits.next = self.has.q.val()
+                    & (self.complete_ok.val() | self.flush_ok.val())
+                    & !self.out_valid.q.val()
+                    & !self.rq_mark.val();
+                self.fetches.next = self.want.q.val()
+                    & self.room.q.val()
+                    & !self.reads.full.val()
+                    & !self.pending.full.val()
+                    & !self.cfg_held.q.val();
+                if self.emits.val() {
+                    self.new_state.next.head = self.at.q.val().head + 1;
+                    self.new_state.next.cq_count = self.at.q.val().cq_count + 1;
+                    self.done.write_enable.next = true;
+                    self.clear_row.next = true;
+                    self.out_valid.d.next = true;
+                    self.out_addr.d.next =
+                        self.ring.q.val().cq_base + (bit_cast::<64, 16>(self.at.q.val().cq_count & self.cq_mask.val()) << 5);
+                    self.out_data.d.next = self.words.val();
+                }
+                if self.fetches.val() {
+                    self.new_state.next.fetched = self.at.q.val().fetched + 1;
+                }
+                self.state.write_enable.next = self.emits.val() | self.fetches.val();
+                self.push.next = self.emits.val()
+                    | (self.has.q.val() & (self.complete.q.val() | self.at.q.val().in_error))
+                    | (self.want.q.val() & self.room.q.val());
+                self.step.d.next = RqStep::Idle;
+            }
+            RqStep::Open => {
+                comment!("a queue pair starts afresh, without receives");
+                self.qp.d.next = self.held_index.q.val();
+                self.walk.d.next = 0.into();
+                self.step.d.next = RqStep::OpenRows;
+            }
+            RqStep::OpenRows => {
+                if !self.rq_mark.val() {
+                    self.done.write_enable.next = true;
+                    self.clear_row.next = true;
+                    self.walk.d.next = self.walk.q.val() + 1;
+                    if self.walk.q.val() == self.row_mask.val() {
+                        self.cfg_held.d.next = false;
+                        self.step.d.next = RqStep::Idle;
+                    }
+                }
+            }
+        }
+        self.reads.write.next = self.fetches.val();
+        self.pending.write.next = self.fetches.val();
+        self.commit_rcqe_valid.next = self.emits.val();
+        self.commit_rcqe_qp.next = self.qp.q.val();
+        self.commit_rcqe_data.next = self.words.val();
+
+        comment!("receives arrive");
+        self.rr_desc_valid.next = !self.reads.empty.val();
+        self.rr_desc_addr.next = self.reads.data_out.val();
+        self.rr_desc_len.next = 32.into();
+        self.reads.read.next = !self.reads.empty.val() & self.rr_desc_ready.val();
+        self.rr_ready.next = !self.collected.q.val();
+        if self.rr_valid.val() & !self.collected.q.val() {
+            self.collect.d.next = (self.collect.q.val() >> self.shift_down.val())
+                | (bit_cast::<256, W>(self.rr_data.val()) << self.shift_in.val());
+            self.collected.d.next = self.rr_last.val();
+        }
+        comment!("its record waits for that of a step whose look did not see it, and is made before one whose look does");
+        self.record_go.next = self.record_valid.q.val() & (!self.rq_step.val() | self.rx_commit.val() | self.rq_look.val());
+        self.commit_recv_valid.next = self.record_go.val();
+        self.commit_recv_qp.next = self.record_qp.q.val();
+        self.commit_recv_index.next = self.record_index.q.val();
+        self.commit_recv_data.next = self.record.q.val();
+        if self.record_go.val() {
+            self.record_valid.d.next = false;
+        }
+        self.arrived.read_address.next = bit_cast::<24, 16>(self.pending.data_out.val());
+        self.errors.read_address.next = bit_cast::<24, 16>(self.pending.data_out.val());
+        self.of_held.next = self.cfg_held.q.val() & (self.held_index.q.val() == self.pending.data_out.val());
+        self.drops.next = self.collected.q.val() & !self.pending.empty.val() & self.of_held.val();
+        self.arrives.next = self.collected.q.val()
+            & !self.pending.empty.val()
+            & !self.of_held.val()
+            & !self.record_valid.q.val()
+            & !self.push.val();
+        self.pending.read.next = self.drops.val() | self.arrives.val();
+        self.arrived_next.next = self.arrived.read_data.val() + 1;
+        self.new_buffer.next.lkey = self.collect.q.val().get_bits::<32>(32);
+        self.new_buffer.next.addr = self.collect.q.val().get_bits::<64>(64);
+        self.new_buffer.next.length = self.collect.q.val().get_bits::<32>(128);
+        self.buffers.write_enable.next = self.arrives.val();
+        self.buffers.write_address.next = (bit_cast::<24, 16>(self.pending.data_out.val()) << self.rows_log2.val())
+            | (self.arrived.read_data.val() & self.row_mask.val());
+        self.buffers.write_data.next = self.new_buffer.val();
+        self.wr_ids.write_enable.next = self.arrives.val();
+        self.wr_ids.write_address.next = self.buffers.write_address.val();
+        self.wr_ids.write_data.next = self.collect.q.val().get_bits::<64>(192);
+        self.arrived.write_enable.next = self.arrives.val();
+        self.arrived.write_address.next = bit_cast::<24, 16>(self.pending.data_out.val());
+        self.arrived.write_data.next = self.arrived_next.val();
+        if self.drops.val() | self.arrives.val() {
+            self.collected.d.next = false;
+        }
+        if self.arrives.val() {
+            self.record_valid.d.next = true;
+            self.record_qp.d.next = self.pending.data_out.val();
+            self.record_index.d.next = bit_cast::<16, 24>(self.arrived.read_data.val());
+            self.record.d.next = self.collect.q.val();
+        }
+        comment!("Q6: a receive that arrives in Error is flushed");
+        self.work.push_valid.next = self.push.val() | (self.arrives.val() & self.errors.read_data.val());
+        self.work.push_id.next = self.qp.q.val();
+        if self.arrives.val() {
+            self.work.push_id.next = self.pending.data_out.val();
+        }
+        if self.step.q.val() == RqStep::PassSet {
+            self.work.push_id.next = self.passes.data_out.val().qp;
+        }
+
+        comment!("what a queue pair starts with");
+        if (self.step.q.val() == RqStep::Open) | (self.step.q.val() == RqStep::Clear) {
+            self.new_state.next.producer = 0.into();
+            self.new_state.next.fetched = 0.into();
+            self.new_state.next.head = 0.into();
+            self.new_state.next.cq_count = 0.into();
+            self.new_state.next.in_error = false;
+            self.state.write_enable.next = true;
+            self.state.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+            self.fixed.write_enable.next = true;
+            self.errors.write_enable.next = true;
+            self.errors.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+            self.errors.write_data.next = false;
+            self.arrived.write_enable.next = true;
+            self.arrived.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+            self.arrived.write_data.next = 0.into();
+        }
+        self.timers.write_enable.next = self.fixed.write_enable.val();
+        if self.step.q.val() == RqStep::OpenRows {
+            self.done.write_address.next =
+                (bit_cast::<24, 16>(self.held_index.q.val()) << self.rows_log2.val()) | self.walk.q.val();
+        }
+        if self.step.q.val() == RqStep::Clear {
+            self.state.write_address.next = self.walk.q.val();
+            self.fixed.write_address.next = self.walk.q.val();
+            self.fixed.write_data.next.valid = false;
+            self.errors.write_address.next = self.walk.q.val();
+            self.arrived.write_address.next = self.walk.q.val();
+            self.done.write_enable.next = true;
+            self.done.write_address.next = self.walk.q.val();
+            self.clear_row.next = true;
+        }
+        self.state.write_data.next = self.new_state.val();
+        self.timers.write_address.next = self.fixed.write_address.val();
+        self.timers.write_data.next = self.held_timer.q.val();
+        self.arrived_copy.write_enable.next = self.arrived.write_enable.val();
+        self.arrived_copy.write_address.next = self.arrived.write_address.val();
+        self.arrived_copy.write_data.next = self.arrived.write_data.val();
+        self.done.write_data.next = self.new_done.val();
+        self.marks.write_enable.next = self.rq_mark.val() | self.clear_row.val();
+        self.marks.write_address.next = self.step_row.q.val();
+        if self.clear_row.val() {
+            self.marks.write_address.next = self.done.write_address.val();
+            self.new_mark.next.valid = false;
+            self.new_mark.next.msn = 0.into();
+            self.new_mark.next.length = 0.into();
+            self.new_mark.next.imm = 0.into();
+            self.new_mark.next.has_imm = false;
+            self.new_mark.next.sol = false;
+            self.new_mark.next.by_write = false;
+            self.new_mark.next.failed = 0.into();
+        }
+        self.marks.write_data.next = self.new_mark.val();
+
+        if self.reset.val() {
+            self.step.d.next = RqStep::Clear;
+            self.walk.d.next = 0.into();
+            self.cleared.d.next = false;
+            self.cfg_held.d.next = false;
+            self.pass_open.d.next = false;
+            self.look_1.d.next = false;
+            self.look_2.d.next = false;
+            self.collect.d.next = 0.into();
+            self.collected.d.next = false;
+            self.record_valid.d.next = false;
+            self.out_valid.d.next = false;
+        }
+    }
+}
