@@ -190,7 +190,42 @@ fn a_dead_path_is_left_and_comes_back_after_three_probes() {
         .iter()
         .filter(|r| r.kind == Kind::Grant && r.cycle > up && r.get("kind") == GRANT_NEW && r.get("via") == DEAD);
     let by_dead: Vec<_> = by_dead.collect();
-    assert!(by_dead.len() > 5 && by_dead.iter().all(|g| of_dead(g) && g.get("port") == 0xC538), "{by_dead:#?}");
+    assert!(by_dead.len() > 3 && by_dead.iter().all(|g| of_dead(g) && g.get("port") == 0xC538), "{by_dead:#?}");
     let [c, _] = rig.finish();
     assert_eq!((c.get("PATH_SUSPECT"), c.get("PATH_DOWN"), c.get("TX_MOVED")), (1, 1, homeless));
+}
+
+/// S3, L4: paths die while nearly all are idle. Small messages, one at a time, still arrive, even by a single path: a moved
+/// packet's next try takes another path, and idle paths are asked whether they live.
+#[test]
+fn moved_packets_find_the_paths_that_live() {
+    const LEN: usize = 64;
+    for living in [0b1010_1010u32, 0b1111_0000, 0b0000_1111, 0b0000_0001, 0b1000_0000] {
+        let mut rig = Rig::new();
+        rig.set_rto_min(100);
+        rig.open(0, &|_| {});
+        let qp = rig.pair(0);
+        let warm = 4;
+        for n in 0..16 {
+            if n == warm {
+                // both directions, whatever the port
+                rig.lose = Some(Box::new(move |_, frame| living >> opcode_and_via(frame).1 & 1 == 0));
+                rig.nodes[0].keep_records();
+            }
+            let (local, remote) = (rig.filled(0, LEN, n), rig.region(1, LEN, 5, writable(), 1));
+            rig.post(0, qp, &local, &remote, LEN);
+            rig.run();
+            rig.assert_copied((0, &local), (1, &remote), LEN);
+        }
+        let records = rig.nodes[0].records().to_vec();
+        let grants = of_kind(&records, Kind::Grant);
+        let moved: Vec<_> = grants.iter().filter(|g| g.get("moved") == 1).collect();
+        assert!(!moved.is_empty(), "living {living:#b}");
+        for pair in moved.windows(2).filter(|p| p[0].get("home") == p[1].get("home") && p[0].get("ppsn") == p[1].get("ppsn")) {
+            assert_ne!(pair[0].get("via"), pair[1].get("via"), "the next try takes another path: {}", pair[1]);
+        }
+        let [c, _] = rig.finish();
+        assert_eq!((c.get("CONN_ERROR"), c.get("TX_MOVED")), (0, moved.len() as u64), "living {living:#b}");
+        assert!(c.get("PATH_DOWN") >= 1, "living {living:#b}");
+    }
 }

@@ -131,10 +131,15 @@ fn slots_are_those_of_section_7() {
             let left = i128::from(t) - 125 * (i128::from(s.bytes) + 96);
             paid.set("tokens", left.rem_euclid(TOKENS) as u64).set("token_time", s.now);
         }
-        assert_eq!(Packed::from_words::<ConnTx>(&b.get_words("after_resend")), paid, "{context}");
+        let turned = (s.case.rr as u64 + 1) % choice.paths;
+        let mut resent = paid.clone();
+        if choice.resend.is_some_and(|(_, moves)| moves) {
+            resent.set("rr", turned);
+        }
+        assert_eq!(Packed::from_words::<ConnTx>(&b.get_words("after_resend")), resent, "{context}");
         paid.set("sent_bytes", (s.conn_tx.get("sent_bytes") + s.bytes) & TICKS);
         if choice.k == choice.paths || last {
-            paid.set("rr", (s.case.rr as u64 + 1) % choice.paths);
+            paid.set("rr", turned);
         }
         assert_eq!(Packed::from_words::<ConnTx>(&b.get_words("after_new")), paid, "{context}");
         capped += u64::from(cap.is_some_and(|cap| s.inflight >= cap));

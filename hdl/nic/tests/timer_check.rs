@@ -14,7 +14,7 @@ use timer_support::{active, case, ports, reference, Case, UP};
 fn actions_and_deadlines_are_those_of_section_8() {
     let mut rng = Rng(seed(3));
     let mut b = Bench::new("timer_check", TimerCheck::new);
-    let mut counts = [0; 8];
+    let (mut counts, mut watched) = ([0; 8], 0);
     for round in 0..10_000 {
         let c = case(&mut rng);
         for (name, value) in ports(&c, &mut rng) {
@@ -22,8 +22,10 @@ fn actions_and_deadlines_are_those_of_section_8() {
         }
         // known from clock 3 on only
         b.set("other_up", rng.below(2));
+        b.set("stranded", rng.below(2));
         b.dut.cycles(2);
         b.set("other_up", c.other_up.into());
+        b.set("stranded", c.stranded.into());
         b.dut.cycles(5);
         let (action, after) = reference(&c);
         assert_eq!(b.get("action"), action, "round {round}: {c:?}");
@@ -32,6 +34,9 @@ fn actions_and_deadlines_are_those_of_section_8() {
         if action >= 2 {
             assert_eq!(b.get("backoff"), after.backoff, "round {round}: {c:?}");
         }
+        let cuts = action >= 2 && (c.next != c.cum || after.backoff >= 2);
+        assert_eq!(b.get("cuts"), u64::from(cuts), "round {round}: {c:?}");
+        watched += u64::from(action == 2 && !cuts);
         counts[action as usize] += 1;
         if !active(&after) {
             continue;
@@ -46,7 +51,7 @@ fn actions_and_deadlines_are_those_of_section_8() {
             }
         }
     }
-    assert!(counts.iter().all(|n| *n > 50), "{counts:?}");
+    assert!(counts.iter().all(|n| *n > 50) && watched > 50, "{counts:?} {watched}");
 }
 
 /// The first tick at which a timer acts, and the tick before it.
@@ -59,6 +64,7 @@ fn tail_and_rto_to_the_tick() {
         error: false,
         retry_cnt: 7,
         other_up: false,
+        stranded: false,
         state: UP,
         pipe: 1,
         next: 0,
@@ -88,7 +94,7 @@ fn tail_and_rto_to_the_tick() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(TimerCheck::new(), clock: clock, inputs: { now, rto_min, other_up })
+    let report = difftest!(TimerCheck::new(), clock: clock, inputs: { now, rto_min, other_up, stranded })
         .input_as("path", |b| &mut b.path, rows::path_tx)
         .input_as("row", |b| &mut b.row, rows::path_ack)
         .input_as("cfg", |b| &mut b.cfg, rows::conn_cfg)

@@ -8,16 +8,22 @@ use mrnic_difftest::difftest;
 use mrnic_nic::tx::rows::{PathAck, PathTx};
 use mrnic_nic::tx::timer_step::TimerStep;
 use rx_support::{Bench, Rng};
-use timer_support::{active, case, ports, reference};
+use timer_support::{active, case, ports, reference, DOWN};
 
 /// The rows after an action; `lost_words` is what the step on the words has counted.
 fn after(action: u64, now: u64, lost_words: u64, path: &mut Packed, row: &mut Packed) {
     let next = path.get("next_ppsn");
     // L4
     if action >= 2 {
-        path.set("t_base", now).set("window", 1);
-        let backoff = (row.get("backoff") + 1).min(15);
-        row.set("credit", 0).set("backoff", backoff);
+        let outstanding = next != path.get("cum");
+        let held = path.get("state") == DOWN && outstanding;
+        let backoff = if held { row.get("backoff") } else { (row.get("backoff") + 1).min(15) };
+        path.set("t_base", now);
+        row.set("backoff", backoff);
+        if outstanding || backoff >= 2 {
+            path.set("window", 1);
+            row.set("credit", 0);
+        }
     }
     match action {
         0 | 6 => return,
@@ -62,8 +68,8 @@ fn rows_after_a_timer_are_those_of_section_8() {
         after(action, c.now as u64 & 0xFFFF_FFFF, lost_words, &mut path, &mut row);
         assert_eq!(Packed::from_words::<PathTx>(&b.get_words("new_path")), path, "round {round}: action {action} {c:?}");
         assert_eq!(Packed::from_words::<PathAck>(&b.get_words("new_row")), row, "round {round}: action {action} {c:?}");
-        let got = ["all_lost", "gives_up", "new_port", "active"].map(|name| b.get(name) == 1);
-        let want = [action == 4 || action == 5, action == 6, action == 3 || action == 7, active(&then)];
+        let got = ["all_lost", "goes_down", "gives_up", "new_port", "active"].map(|name| b.get(name) == 1);
+        let want = [action == 4 || action == 5, action == 4, action == 6, action == 3 || action == 7, active(&then)];
         assert_eq!(got, want, "round {round}: action {action} {c:?}");
         counts[action as usize] += 1;
     }
@@ -72,7 +78,7 @@ fn rows_after_a_timer_are_those_of_section_8() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(TimerStep::new(), clock: clock, inputs: { now, rto_min, other_up, lost_words })
+    let report = difftest!(TimerStep::new(), clock: clock, inputs: { now, rto_min, other_up, stranded, lost_words })
         .input_as("path", |b| &mut b.path, rows::path_tx)
         .input_as("row", |b| &mut b.row, rows::path_ack)
         .input_as("cfg", |b| &mut b.cfg, rows::conn_cfg)

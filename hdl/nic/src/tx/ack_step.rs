@@ -22,6 +22,8 @@ pub struct AckStep {
     pub any: Signal<In, Bit>,
     pub path: Signal<In, PathTx>,
     pub row: Signal<In, PathAck>,
+    /// Another path is DOWN with packets outstanding (L4).
+    pub stranded: Signal<In, Bit>,
     // sums of the words
     pub acked: Signal<In, Bits<9>>,
     pub dropped: Signal<In, Bits<9>>,
@@ -55,7 +57,7 @@ impl AckStep {
     pub fn new() -> Self {
         filled!(AckStep {
             ;
-            clock, fault, now, rto_min, ack, high, any, path, row, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
+            clock, fault, now, rto_min, ack, high, any, path, row, stranded, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
             turn, advance, gap_from, gap_below, new_path, new_row, hint, set_timer, timer_active, deadline, check,
             congestion, quick, srtt, tail, path_after, row_after, progress,
         })
@@ -160,7 +162,9 @@ impl Logic for AckStep {
         }
         self.new_path.next = self.path_after.val();
         self.new_row.next = self.row_after.val();
-        comment!("the timer: min(tail, RTO_MIN) after the new base, none if nothing is outstanding");
+        comment!(
+            "the timer: min(tail, RTO_MIN) after the new base, none if nothing is outstanding, here or on a DOWN path (L4)"
+        );
         self.srtt.next = bit_cast::<32, 18>(self.congestion.new_srtt8.val() >> 3);
         self.tail.next = self.srtt.val() + (self.srtt.val() >> 2);
         if self.tail.val() < 16 {
@@ -171,7 +175,8 @@ impl Logic for AckStep {
             self.quick.d.next = self.rto_min.val();
         }
         self.deadline.next = self.now.val() + self.quick.q.val();
-        self.timer_active.next = (self.ack.val().cum != self.path.val().next_ppsn) | (self.path_after.val().state != 1);
+        self.timer_active.next =
+            (self.ack.val().cum != self.path.val().next_ppsn) | (self.path_after.val().state != 1) | self.stranded.val();
         self.set_timer.next = self.progress.val() | (self.ack.val().cum == self.path.val().next_ppsn);
     }
 }

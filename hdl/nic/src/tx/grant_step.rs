@@ -52,6 +52,8 @@ pub struct GrantStep {
     offset: Signal<Local, Bits<13>>,
     last: Signal<Local, Bit>,
     paid: Signal<Local, ConnTx>,
+    rr_after: Signal<Local, Bits<3>>,
+    turned: Signal<Local, ConnTx>,
     moved_on: Signal<Local, ConnTx>,
     unlimited: Constant<Bits<24>>,
 }
@@ -63,7 +65,7 @@ impl GrantStep {
             unlimited: Constant::new(0xFF_FFFFu64.to_bits());
             clock, reset, fault, now, load, start, cfg, conn_tx, conn_ack, npkts, index, length, inflight, bytes, is_last,
             new_bytes, resend, home, moves, path_mask, found, path, cap_ok, cap_reached_after, pace_ok, after_resend,
-            after_new, pick, scheduler, rate, mtu, offset, last, paid, moved_on,
+            after_new, pick, scheduler, rate, mtu, offset, last, paid, rr_after, turned, moved_on,
         })
     }
 }
@@ -148,18 +150,24 @@ impl Logic for GrantStep {
         }
 
         comment!("the connection afterwards");
+        self.rr_after.next = (self.conn_tx.val().rr + 1) & self.pick.path_mask.val();
         self.paid.next = self.conn_tx.val();
         // C4
         if (self.conn_ack.val().hint != self.unlimited.val()) & (self.fault.val() != 7) {
             self.paid.next.tokens = self.rate.new_tokens.val();
             self.paid.next.token_time = self.now.val();
         }
-        self.after_resend.next = self.paid.val();
+        // S3: after a moved resend too, as the path it takes may be dead and idle
+        self.turned.next = self.paid.val();
+        if self.pick.resend.val() & self.pick.moves.val() {
+            self.turned.next.rr = self.rr_after.val();
+        }
+        self.after_resend.next = self.turned.val();
         self.moved_on.next = self.paid.val();
         self.moved_on.next.sent_bytes = self.conn_tx.val().sent_bytes + bit_cast::<32, 13>(self.bytes.val());
         // S3
         if (self.pick.k.val() == self.pick.paths.val()) | self.last.val() {
-            self.moved_on.next.rr = (self.conn_tx.val().rr + 1) & self.pick.path_mask.val();
+            self.moved_on.next.rr = self.rr_after.val();
         }
         self.after_new.next = self.moved_on.val();
     }

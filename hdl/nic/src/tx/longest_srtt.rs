@@ -19,16 +19,20 @@ pub struct LongestSrtt {
     pub any_rtt: Signal<Out, Bit>,
     /// Some other path is UP.
     pub any_up: Signal<Out, Bit>,
+    /// Some other path is DOWN with packets outstanding (L4).
+    pub stranded: Signal<Out, Bit>,
     first: [DFF<Bits<16>>; 4],
     second: [DFF<Bits<16>>; 2],
     third: DFF<Bits<16>>,
     any_rtt_reg: DFF<Bit>,
     any_up_reg: DFF<Bit>,
+    stranded_reg: DFF<Bit>,
     element: Signal<Local, PathTx>,
     value: Signal<Local, Bits<16>>,
     best: Signal<Local, Bits<16>>,
     rtts: Signal<Local, Bit>,
     ups: Signal<Local, Bit>,
+    strands: Signal<Local, Bit>,
 }
 
 impl LongestSrtt {
@@ -37,7 +41,8 @@ impl LongestSrtt {
             path_tx: array_init::array_init(|_| Default::default()),
             first: array_init::array_init(|_| Default::default()),
             second: array_init::array_init(|_| Default::default());
-            clock, except, longest, any_rtt, any_up, third, any_rtt_reg, any_up_reg, element, value, best, rtts, ups,
+            clock, except, longest, any_rtt, any_up, stranded, third, any_rtt_reg, any_up_reg, stranded_reg, element, value, best,
+            rtts, ups, strands,
         })
     }
 }
@@ -52,9 +57,10 @@ impl Logic for LongestSrtt {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module longest_srtt: longest sRTT over the other UP paths");
-        dff_setup!(self, clock, third, any_rtt_reg, any_up_reg);
+        dff_setup!(self, clock, third, any_rtt_reg, any_up_reg, stranded_reg);
         self.rtts.next = false;
         self.ups.next = false;
+        self.strands.next = false;
         self.best.next = 0.into();
         for i in 0..4 {
             self.best.next = 0.into();
@@ -66,6 +72,9 @@ impl Logic for LongestSrtt {
                     if self.element.val().state == 1 {
                         self.ups.next = true;
                         self.value.next = bit_cast::<16, 18>(self.element.val().srtt8 >> 3);
+                    }
+                    if (self.element.val().state == 3) & (self.element.val().next_ppsn != self.element.val().cum) {
+                        self.strands.next = true;
                     }
                 }
                 if self.value.val() > self.best.val() {
@@ -88,8 +97,10 @@ impl Logic for LongestSrtt {
         }
         self.any_rtt_reg.d.next = self.rtts.val();
         self.any_up_reg.d.next = self.ups.val();
+        self.stranded_reg.d.next = self.strands.val();
         self.longest.next = self.third.q.val();
         self.any_rtt.next = self.any_rtt_reg.q.val();
         self.any_up.next = self.any_up_reg.q.val();
+        self.stranded.next = self.stranded_reg.q.val();
     }
 }

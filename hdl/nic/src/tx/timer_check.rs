@@ -21,10 +21,14 @@ pub struct TimerCheck {
     pub conn: Signal<In, ConnAck>,
     /// Another path of the connection is UP; from clock 3 on.
     pub other_up: Signal<In, Bit>,
+    /// Another path is DOWN with packets outstanding; from clock 3 on.
+    pub stranded: Signal<In, Bit>,
     pub action: Signal<Out, Bits<3>>,
     pub backoff: Signal<Out, Bits<4>>,
     /// L4: the timeout, whatever its action.
     pub timeout: Signal<Out, Bit>,
+    /// L4: the timeout cuts the window.
+    pub cuts: Signal<Out, Bit>,
     pub active: Signal<Out, Bit>,
     /// When to look again after this step.
     pub deadline: Signal<Out, Bits<32>>,
@@ -58,17 +62,15 @@ pub struct TimerCheck {
     healthy: Signal<Local, Bit>,
     steps: Signal<Local, Bits<3>>,
     more: Signal<Local, Bits<4>>,
-    /// L4 (a): packets of a DOWN path that no other path brought home either.
-    hopeless: Signal<Local, Bit>,
 }
 
 impl TimerCheck {
     pub fn new() -> Self {
         filled!(TimerCheck {
             ;
-            clock, now, rto_min, path, row, cfg, conn, other_up, action, backoff, timeout, active, deadline, idle, base,
+            clock, now, rto_min, path, row, cfg, conn, other_up, stranded, action, backoff, timeout, cuts, active, deadline, idle, base,
             tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
-            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, steps, more, hopeless,
+            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, steps, more,
         })
     }
 }
@@ -126,20 +128,17 @@ impl Logic for TimerCheck {
         self.could.d.next = self.healthy.val();
         self.wants.d.next = self.healthy.val() & self.path.val().pipe.any();
         self.more.next = self.row.val().backoff + 1;
-        if self.row.val().backoff == 15 {
-            self.more.next = 15.into();
-        }
-        self.backoff_reg.d.next = self.more.val();
-        self.over.d.next = self.more.val() > self.cfg.val().retry_cnt;
         comment!("clock 2: rto before the back-off");
         self.base.d.next = bit_cast::<32, 20>(self.deviation.q.val());
         if bit_cast::<32, 20>(self.deviation.q.val()) < self.rto_min.val() {
             self.base.d.next = self.rto_min.val();
         }
-        self.active_reg.d.next = self.cfg.val().open
-            & !self.conn.val().error
-            & (self.path.val().state != 0)
-            & (self.outstanding.q.val() | (self.path.val().state != 1));
+        // L4: packets that other paths carry are tried again at an even pace
+        if (self.row.val().backoff == 15) | ((self.path.val().state == 3) & self.outstanding.q.val()) {
+            self.more.next = self.row.val().backoff;
+        }
+        self.backoff_reg.d.next = self.more.val();
+        self.over.d.next = self.more.val() > self.cfg.val().retry_cnt;
         comment!("clock 3: rto = base << min(backoff, 6), at most 2^31 - 1");
         self.steps.next = self.row.val().backoff.get_bits::<3>(0);
         if self.row.val().backoff > 6 {
@@ -147,6 +146,10 @@ impl Logic for TimerCheck {
         }
         self.longer.d.next = bit_cast::<38, 32>(self.base.q.val()) << self.steps.val();
         comment!("clock 4");
+        self.active_reg.d.next = self.cfg.val().open
+            & !self.conn.val().error
+            & (self.path.val().state != 0)
+            & (self.outstanding.q.val() | (self.path.val().state != 1) | self.stranded.val());
         self.limit.d.next = self.longer.q.val().get_bits::<32>(0);
         if self.longer.q.val().get_bits::<7>(31).any() {
             self.limit.d.next = 0x7FFF_FFFF.into();
@@ -163,7 +166,6 @@ impl Logic for TimerCheck {
         comment!("clock 6");
         self.action_reg.d.next = 0.into();
         self.timeout_reg.d.next = false;
-        self.hopeless.next = false;
         // Until the next look: the timeout, or the next tail probe if the path may send one. A resend may put packets in
         // flight at any time without moving t_base, so a path with nothing in flight is looked at again as well.
         self.pause.next = self.to_rto.q.val();
@@ -173,7 +175,7 @@ impl Logic for TimerCheck {
         } else if self.quiet.q.val() {
             self.soon.next = self.to_probe.q.val();
         }
-        if self.could.q.val() & (self.soon.val() < self.to_rto.q.val()) {
+        if self.could.q.val() & self.outstanding.q.val() & (self.soon.val() < self.to_rto.q.val()) {
             self.pause.next = self.soon.val();
         }
         self.wait_reg.d.next = self.pause.val();
@@ -183,8 +185,7 @@ impl Logic for TimerCheck {
                 self.timeout_reg.d.next = true;
                 self.wait_reg.d.next = self.limit.q.val();
                 self.action_reg.d.next = 2.into();
-                self.hopeless.next = (self.backoff_reg.q.val() == 15) & (self.path.val().state == 3) & self.outstanding.q.val();
-                if (self.over.q.val() & !self.other_up.val()) | self.hopeless.val() {
+                if self.over.q.val() & !self.other_up.val() {
                     self.action_reg.d.next = 6.into();
                 } else if (self.backoff_reg.q.val() >= 2) & (self.path.val().state == 1) {
                     self.action_reg.d.next = 7.into();
@@ -206,6 +207,8 @@ impl Logic for TimerCheck {
         self.action.next = self.action_reg.q.val();
         self.backoff.next = self.backoff_reg.q.val();
         self.timeout.next = self.timeout_reg.q.val();
+        // the first timeout of a path that has sent nothing only asks whether it is alive
+        self.cuts.next = self.timeout_reg.q.val() & (self.outstanding.q.val() | (self.backoff_reg.q.val() >= 2));
         self.active.next = self.active_reg.q.val();
         self.deadline.next = self.deadline_reg.q.val();
     }

@@ -19,6 +19,7 @@ pub struct TimerStep {
     pub cfg: Signal<In, ConnCfg>,
     pub conn: Signal<In, ConnAck>,
     pub other_up: Signal<In, Bit>,
+    pub stranded: Signal<In, Bit>,
     pub lost_words: Signal<In, Bits<4>>,
     pub action: Signal<Out, Bits<3>>,
     /// The timer stays armed.
@@ -26,6 +27,8 @@ pub struct TimerStep {
     pub deadline: Signal<Out, Bits<32>>,
     /// Every packet becomes lost (L4).
     pub all_lost: Signal<Out, Bit>,
+    /// The path becomes DOWN: those that have nothing outstanding become active (L4).
+    pub goes_down: Signal<Out, Bit>,
     /// The connection is given up.
     pub gives_up: Signal<Out, Bit>,
     pub new_port: Signal<Out, Bit>,
@@ -42,7 +45,7 @@ impl TimerStep {
     pub fn new() -> Self {
         filled!(TimerStep {
             ;
-            clock, now, rto_min, path, row, cfg, conn, other_up, lost_words, action, active, deadline, all_lost, gives_up,
+            clock, now, rto_min, path, row, cfg, conn, other_up, stranded, lost_words, action, active, deadline, all_lost, goes_down, gives_up,
             new_port, new_path, new_row, check, path_after, row_after, changes, everything,
         })
     }
@@ -66,8 +69,10 @@ impl Logic for TimerStep {
         self.check.cfg.next = self.cfg.val();
         self.check.conn.next = self.conn.val();
         self.check.other_up.next = self.other_up.val();
+        self.check.stranded.next = self.stranded.val();
         self.action.next = self.check.action.val();
         self.deadline.next = self.check.deadline.val();
+        self.goes_down.next = self.check.action.val() == 4;
         self.gives_up.next = self.check.action.val() == 6;
         self.active.next = self.check.active.val() & (self.check.action.val() != 6);
         self.changes.next = (self.check.action.val() == 3) | (self.check.action.val() == 7);
@@ -77,9 +82,11 @@ impl Logic for TimerStep {
         if self.check.timeout.val() {
             // L4
             self.path_after.next.t_base = self.now.val();
+            self.row_after.next.backoff = self.check.backoff.val();
+        }
+        if self.check.cuts.val() {
             self.path_after.next.window = 1.into();
             self.row_after.next.credit = 0.into();
-            self.row_after.next.backoff = self.check.backoff.val();
         }
         if self.changes.val() {
             // L5

@@ -16,6 +16,7 @@ pub struct Case {
     pub error: bool,
     pub retry_cnt: u64,
     pub other_up: bool,
+    pub stranded: bool,
     pub state: u64,
     pub pipe: u64,
     pub next: u64,
@@ -52,6 +53,7 @@ pub fn case(rng: &mut Rng) -> Case {
         error: rng.chance(5),
         retry_cnt: pick(rng, &[0, 1, 2, 7, 15]),
         other_up: rng.chance(60),
+        stranded: rng.chance(40),
         state: pick(rng, &[UP, UP, UP, SUSPECT, SUSPECT, DOWN, 0]),
         pipe: pick(rng, &[0, 1, 1, 255, 256]),
         next: (cum + pick(rng, &[0, 1, 255, 256])) & 0xFF_FFFF,
@@ -96,6 +98,7 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
         ("cfg", cfg.words().to_vec()),
         ("conn", conn.words().to_vec()),
         ("other_up", vec![c.other_up.into()]),
+        ("stranded", vec![c.stranded.into()]),
         ("now", vec![tick(c.now) as u32]),
         ("rto_min", vec![c.rto_min as u32]),
     ]
@@ -119,10 +122,11 @@ pub fn reference(c: &Case) -> (u64, Case) {
         return (0, after);
     }
     // L4
-    after.backoff = (c.backoff + 1).min(15);
+    if c.state != DOWN || !outstanding {
+        after.backoff = (c.backoff + 1).min(15);
+    }
     after.t_base = c.now;
-    let hopeless = after.backoff == 15 && c.state == DOWN && outstanding;
-    if (after.backoff > c.retry_cnt && !c.other_up) || hopeless {
+    if after.backoff > c.retry_cnt && !c.other_up {
         after.error = true;
         return (6, after);
     }
@@ -147,5 +151,5 @@ pub fn reference(c: &Case) -> (u64, Case) {
 }
 
 pub fn active(c: &Case) -> bool {
-    c.open && !c.error && c.state != 0 && (c.next != c.cum || c.state == SUSPECT || c.state == DOWN)
+    c.open && !c.error && c.state != 0 && (c.next != c.cum || c.state == SUSPECT || c.state == DOWN || c.stranded)
 }

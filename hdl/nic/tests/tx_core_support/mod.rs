@@ -364,7 +364,8 @@ impl Bench {
         let now = self.now();
         for (c, conn) in self.conns.iter().enumerate() {
             for (p, path) in conn.paths.iter().enumerate() {
-                let due = !conn.tx.error && timer::deadline(path, now, self.rto_min) == Some(now);
+                let others = timer::Others::of(&conn.paths, p);
+                let due = !conn.tx.error && timer::deadline(path, now, self.rto_min, others) == Some(now);
                 if due {
                     let since = *self.due_since.entry((c, p)).or_insert(self.cycle);
                     self.tally.timer_late_clocks = self.tally.timer_late_clocks.max(self.cycle - since);

@@ -118,10 +118,9 @@ impl Conn {
         if self.tx.error {
             return Err("a timer of a connection in error".into());
         }
-        let up = mrnic_model::tx::path::PathState::Up;
-        let other_up = self.paths.iter().enumerate().any(|(i, p)| i != index && p.state == up);
+        let others = timer::Others::of(&self.paths, index);
         let path = &mut self.paths[index];
-        let action = timer::step(&Aimd, path, now, rto_min, self.retry_cnt, other_up);
+        let action = timer::step(&Aimd, path, now, rto_min, self.retry_cnt, others);
         expect("timer", record, "action", action as u64)?;
         expect("timer", record, "port", path.port.into())?;
         if action.probes() {
@@ -129,6 +128,9 @@ impl Conn {
         }
         check_path("timer", record, path)?;
         self.tx.error |= action == timer::TimerAction::ConnError;
+        if action == timer::TimerAction::Down {
+            timer::begin_watch(&mut self.paths, now);
+        }
         Ok(())
     }
 
@@ -154,6 +156,10 @@ impl Conn {
                 let tokens = self.tx.pace(now, bytes as u32, self.mtu()).map_err(|e| format!("resend: paced {e:?}"))?;
                 self.tx.spend(now, tokens);
                 self.paths[r.home as usize].resend(r.ppsn);
+                // S3
+                if r.moved {
+                    self.tx.rr = (self.tx.rr + 1) % self.paths.len() as u8;
+                }
                 self.check_slot("resend", record, r.home, r.via)
             }
             (2, None) => {

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use mrnic_wire::NetAddr;
 
-use crate::config::{ConnConfig, NicConfig, Stage};
+use crate::config::{ConnConfig, NicConfig};
 use crate::rx::hint::ConnUse;
 use crate::rx::path::RxPath;
 use crate::seq::Tick;
@@ -24,8 +24,6 @@ pub struct Connection<S> {
     pub chunks: Vec<ChunkMap>,
     pub rx_paths: Vec<RxPath>,
     pub rx_use: ConnUse,
-    /// D8, S3: packets moved from a DOWN path are watched over, and take other paths in turn (not in stage 1).
-    pub watches_moved: bool,
     /// N1: queue pairs that wait.
     pub waiting: Vec<u32>,
 }
@@ -45,7 +43,6 @@ impl<S: Default + Clone> Connection<S> {
             chunks: alloc::vec![ChunkMap::default(); paths],
             rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn)).collect(),
             rx_use: ConnUse::default(),
-            watches_moved: nic.stage == Stage::Full,
             waiting: Vec::new(),
         }
     }
@@ -56,12 +53,9 @@ impl<S> Connection<S> {
         1 << self.mtu_log2
     }
 
-    /// D8: the path that watches over awaited responses, and over packets that a DOWN path has left to others: the lowest
-    /// that is UP.
+    /// D8: the path that watches over awaited responses: the lowest that is UP.
     pub fn watching_path(&self) -> Option<u8> {
-        let moved = |p: &TxPath<S>| p.state == PathState::Down && p.next != p.cum;
-        let awaits = self.tx.responses.awaited > 0 || (self.watches_moved && self.tx_paths.iter().any(moved));
-        if !awaits || self.tx.error {
+        if self.tx.responses.awaited == 0 || self.tx.error {
             return None;
         }
         self.tx_paths.iter().position(|p| p.state == PathState::Up).map(|path| path as u8)

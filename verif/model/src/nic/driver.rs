@@ -21,7 +21,7 @@ use crate::rx::path::RxClass;
 use crate::seq::Tick;
 use crate::sge::Sge;
 use crate::tx::ack::AckVerdict;
-use crate::tx::timer::{self, TimerAction};
+use crate::tx::timer::{self, Others, TimerAction};
 use crate::wqe::{Cqe, Wqe};
 use crate::{CongestionControl, Profile};
 
@@ -347,6 +347,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             }
         }
         self.arm_tx(now, conn, path);
+        if step.action == TimerAction::Down {
+            // Those that have nothing outstanding are active from now on.
+            let paths = self.connection(conn).map_or(0, |c| c.paths());
+            (0..paths).for_each(|other| self.arm_tx(now, conn, other));
+        }
         self.arm_watch(now, conn);
         self.driver.wake(conn);
     }
@@ -358,8 +363,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return;
         }
         let alive = (connection.watching_path() == Some(path)).then_some(connection.tx.responses.alive);
+        let others = Others::of(&connection.tx_paths, path.into());
         let path_state = connection.tx_paths.get(path as usize);
-        let due = path_state.and_then(|p| timer::deadline_watching(p, now, rto_min, alive));
+        let due = path_state.and_then(|p| timer::deadline_watching(p, now, rto_min, others, alive));
         if let Some(due) = due {
             self.driver.schedule.arm(Timer::TxPath { conn, path }, due);
         }
@@ -471,7 +477,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     pub fn timer_armed_if_needed(&self, conn: u16, path: u8) -> bool {
         let Ok(connection) = self.connection(conn) else { return true };
         let Some(p) = connection.tx_paths.get(path as usize) else { return true };
-        let active = timer::is_active(p) || connection.watching_path() == Some(path);
+        let others = Others::of(&connection.tx_paths, path.into());
+        let active = timer::is_active(p, others) || connection.watching_path() == Some(path);
         connection.tx.error || !active || self.driver.schedule.is_armed(Timer::TxPath { conn, path })
     }
 

@@ -8,7 +8,6 @@ use crate::error::StepError;
 use crate::event::Event;
 use crate::seq::Tick;
 use crate::tx::conn::{MsgRef, TxConn};
-use crate::tx::path::PathState;
 use crate::tx::pool::{Record, RecordKind};
 use crate::tx::responses::ResponseKind;
 use crate::tx::slot::{choose_path, choose_resend, paths_of_message, Resend};
@@ -123,7 +122,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         connection.tx.spend(now, tokens);
         connection.tx_paths[home as usize].resend(ppsn);
         // S3: the next moved packet, or this one again, takes another path: this one may be dead too, and idle.
-        if moved && connection.watches_moved {
+        if moved {
             connection.tx.rr = (connection.tx.rr + 1) % connection.tx_paths.len() as u8;
         }
         self.counters.tx_resent += 1;
@@ -224,12 +223,6 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     fn is_withdrawn(&self, record: &Record) -> bool {
         let qp = self.qp(record.qpn).ok().filter(|qp| qp.incarnation == record.incarnation);
         qp.and_then(|qp| qp.send.message(record.msn.into())).is_some_and(|m| m.withdrawn)
-    }
-
-    /// Whether any path of `conn` has the given state, other than `except`.
-    pub(super) fn other_path_up(&self, conn: u16, except: u8) -> bool {
-        self.connection(conn)
-            .is_ok_and(|c| c.tx_paths.iter().enumerate().any(|(i, p)| i != except as usize && p.state == PathState::Up))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::StepError;
 use crate::event::Event;
 use crate::seq::{stamp, Tick};
 use crate::tx::path::PathState;
-use crate::tx::timer::{self, TimerAction};
+use crate::tx::timer::{self, Others, TimerAction};
 use crate::{CongestionControl, Profile};
 
 /// Result of a timer step of a sending path.
@@ -22,23 +22,23 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     /// [`Nic::step_conn_error`].
     pub fn step_tx_timer(&mut self, now: Tick, conn: u16, path: u8) -> Result<TimerStep, StepError> {
         let nothing = TimerStep { action: TimerAction::None, probe: None };
-        let (rto_min, other_up) = (self.config.rto_min_ticks, self.other_path_up(conn, path));
+        let rto_min = self.config.rto_min_ticks;
         let connection =
             self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchConnection { conn })?;
-        let (retry_cnt, peer_conn, watched) = (connection.retry_cnt, connection.peer_conn, connection.watches_moved);
+        let (retry_cnt, peer_conn) = (connection.retry_cnt, connection.peer_conn);
+        let others = Others::of(&connection.tx_paths, path.into());
         let alive = (connection.watching_path() == Some(path)).then_some(connection.tx.responses.alive);
         let p = connection.tx_paths.get_mut(path as usize).ok_or(StepError::NoSuchPath { conn, path })?;
         if connection.tx.error {
             return Ok(nothing);
         }
         let from = p.state;
-        let others = timer::Others { retry_cnt, up: other_up, watched };
-        let action = timer::step_watching(&self.cc, p, now, rto_min, &others, alive);
+        let action = timer::step_watching(&self.cc, p, now, rto_min, retry_cnt, others, alive);
         if action == TimerAction::None {
             return Ok(nothing);
         }
         // D8: the next look is after the next timeout.
-        if alive.is_some() || action == TimerAction::Down {
+        if alive.is_some() {
             connection.tx.responses.alive = now;
         }
         if action == TimerAction::ConnError {
@@ -53,6 +53,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             peer_conn,
         });
         let (to, port, backoff, nlost) = (p.state, p.port, p.backoff, p.nlost);
+        if action == TimerAction::Down {
+            timer::begin_watch(&mut connection.tx_paths, now);
+        }
         self.report_timer(conn, path, action, backoff, nlost);
         if matches!(action, TimerAction::Suspect | TimerAction::PortChange) {
             self.counters.port_changes += 1;

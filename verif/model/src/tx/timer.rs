@@ -1,5 +1,5 @@
 //! One timer step of a sending path (section 8): tail probe, timeout, port change, health, connection error.
-//! In: the path and whether another path of the connection is UP. Out: what to do; the state is already changed.
+//! In: the path and what its connection's other paths are like. Out: what to do; the path's state is already changed.
 
 use crate::congestion::CongestionControl;
 use crate::seq::{elapsed, stamp, Tick};
@@ -48,12 +48,39 @@ pub fn rto_ticks<S>(path: &TxPath<S>, rto_min_ticks: u32) -> u32 {
     (3 * path.srtt_ticks() + path.var4).max(rto_min_ticks) << path.backoff.min(6)
 }
 
+/// What the timer of a path needs to know of the other paths of its connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Others {
+    /// One is UP.
+    pub up: bool,
+    /// One is DOWN with packets outstanding: they may travel by this path, which may be dead too.
+    pub stranded: bool,
+}
+
+impl Others {
+    /// Of all paths but `path`.
+    pub fn of<S>(paths: &[TxPath<S>], path: usize) -> Self {
+        let others = || paths.iter().enumerate().filter(|(i, _)| *i != path).map(|(_, p)| p);
+        Others {
+            up: others().any(|p| p.state == PathState::Up),
+            stranded: others().any(|p| p.state == PathState::Down && p.span() > 0),
+        }
+    }
+}
+
 /// "Active" of section 8, apart from the connection's own state.
-pub fn is_active<S>(path: &TxPath<S>) -> bool {
+pub fn is_active<S>(path: &TxPath<S>, others: Others) -> bool {
     match path.state {
         PathState::Disabled => false,
-        PathState::Up => path.next != path.cum,
+        PathState::Up => path.span() > 0 || others.stranded,
         PathState::Suspect | PathState::Down => true,
+    }
+}
+
+/// L4, "others watch": a path became DOWN; those that have nothing outstanding become active, and are idle from now on.
+pub fn begin_watch<S>(paths: &mut [TxPath<S>], now: Tick) {
+    for path in paths.iter_mut().filter(|p| p.state == PathState::Up && p.span() == 0) {
+        path.t_base = now;
     }
 }
 
@@ -79,13 +106,19 @@ fn idle_ticks<S>(path: &TxPath<S>, now: Tick, alive: Option<Tick>) -> u32 {
 }
 
 /// The tick at which [`step`] will next do something, if nothing else happens; none if the path is idle.
-pub fn deadline<S>(path: &TxPath<S>, now: Tick, rto_min_ticks: u32) -> Option<Tick> {
-    deadline_watching(path, now, rto_min_ticks, None)
+pub fn deadline<S>(path: &TxPath<S>, now: Tick, rto_min_ticks: u32, others: Others) -> Option<Tick> {
+    deadline_watching(path, now, rto_min_ticks, others, None)
 }
 
 /// [`deadline`] of a path that watches over awaited responses (D8), if `alive` is the peer's last sign of life.
-pub fn deadline_watching<S>(path: &TxPath<S>, now: Tick, rto_min_ticks: u32, alive: Option<Tick>) -> Option<Tick> {
-    if !is_active(path) && alive.is_none() {
+pub fn deadline_watching<S>(
+    path: &TxPath<S>,
+    now: Tick,
+    rto_min_ticks: u32,
+    others: Others,
+    alive: Option<Tick>,
+) -> Option<Tick> {
+    if !is_active(path, others) && alive.is_none() {
         return None;
     }
     let idle = idle_ticks(path, now, alive);
@@ -107,19 +140,9 @@ pub fn step<C: CongestionControl>(
     now: Tick,
     rto_min_ticks: u32,
     retry_cnt: u8,
-    other_up: bool,
+    others: Others,
 ) -> TimerAction {
-    step_watching(cc, path, now, rto_min_ticks, &Others { retry_cnt, up: other_up, watched: false }, None)
-}
-
-/// What the step of a path needs to know of its connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Others {
-    pub retry_cnt: u8,
-    /// Another path is UP.
-    pub up: bool,
-    /// Packets that were moved to others are watched over (D8), so that dead ones are found.
-    pub watched: bool,
+    step_watching(cc, path, now, rto_min_ticks, retry_cnt, others, None)
 }
 
 /// [`step`] of a path that watches over awaited responses (D8), if `alive` is the peer's last sign of life.
@@ -128,11 +151,11 @@ pub fn step_watching<C: CongestionControl>(
     path: &mut TxPath<C::Path>,
     now: Tick,
     rto_min_ticks: u32,
-    others: &Others,
+    retry_cnt: u8,
+    others: Others,
     alive: Option<Tick>,
 ) -> TimerAction {
-    let other_up = others.up;
-    if !is_active(path) && alive.is_none() {
+    if !is_active(path, others) && alive.is_none() {
         return TimerAction::None;
     }
     let idle = idle_ticks(path, now, alive);
@@ -149,23 +172,27 @@ pub fn step_watching<C: CongestionControl>(
         return TimerAction::None;
     }
     // L4: timeout.
-    path.backoff = (path.backoff + 1).min(BACKOFF_MAX);
+    // Packets that others carry are tried again at an even pace: whether those live is for their own timers to find out.
+    if path.state != PathState::Down || path.span() == 0 {
+        path.backoff = (path.backoff + 1).min(BACKOFF_MAX);
+    }
     path.t_base = now;
-    cc.on_timeout(&mut path.win, &mut path.cc, now);
-    // L4 (a): packets that a DOWN path has left to others do not come back for ever; those may be dead too, and idle.
-    let hopeless = path.backoff == BACKOFF_MAX && path.state == PathState::Down && path.span() > 0;
-    if (path.backoff > others.retry_cnt && !other_up) || (hopeless && !others.watched) {
+    // The first timeout of a path that has sent nothing only asks whether it is alive.
+    if path.span() > 0 || path.backoff >= 2 {
+        cc.on_timeout(&mut path.win, &mut path.cc, now);
+    }
+    if path.backoff > retry_cnt && !others.up {
         return TimerAction::ConnError;
     }
     let action = if path.backoff >= 2 && path.state == PathState::Up {
         path.change_port(now);
-        if other_up {
+        if others.up {
             path.state = PathState::Suspect;
             TimerAction::Suspect
         } else {
             TimerAction::PortChange
         }
-    } else if path.backoff >= 3 && path.state == PathState::Suspect && other_up {
+    } else if path.backoff >= 3 && path.state == PathState::Suspect && others.up {
         path.state = PathState::Down;
         path.lose_all();
         path.clean = 0;

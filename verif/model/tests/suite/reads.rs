@@ -191,14 +191,16 @@ fn d3_last_place_is_for_the_oldest() {
     }
 }
 
-/// D8: one packet, all paths dead: the packet moves from path to path, and each is found dead in turn.
+/// L4: one packet, all paths dead: those that carry it are found dead too, with requests under way (D8) or without.
 #[test]
-fn d8_a_moved_packet_is_watched() {
-    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { retry: 3, ..DuoSetup::default() });
-    duo.fabric.dead = vec![true; 8];
-    duo.post(0, 0, &wqe(WQE_WRITE, 1, 0, 0, 100));
-    duo.run(LONG);
-    assert_eq!(duo.statuses(0, false), [(1, 12)]);
+fn l4_a_moved_packet_is_watched() {
+    for opcode in [WQE_WRITE, WQE_READ] {
+        let mut duo = Duo::<OpenMr0>::new(&DuoSetup { retry: 3, ..DuoSetup::default() });
+        duo.fabric.dead = vec![true; 8];
+        duo.post(0, 0, &wqe(opcode, 1, 0, 0, 100));
+        duo.run(LONG);
+        assert_eq!(duo.statuses(0, false), [(1, 12)]);
+    }
 }
 
 /// D3: the response FIFO of the connection is bounded, and each place in it is reserved.

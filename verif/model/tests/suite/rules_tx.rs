@@ -5,7 +5,7 @@ use mrnic_model::seq::Serial24;
 use mrnic_model::tx::ack::{apply, AckOutcome};
 use mrnic_model::tx::conn::TxConn;
 use mrnic_model::tx::slot::{choose_path, choose_resend, paths_of_message};
-use mrnic_model::tx::timer::{deadline, step};
+use mrnic_model::tx::timer::{begin_watch, deadline, step, Others};
 use mrnic_model::*;
 use mrnic_wire::{Ack, AckFlags, Ppsn, SackVector};
 
@@ -51,7 +51,12 @@ fn lost(path: &Path) -> Vec<u32> {
 }
 
 fn timer(path: &mut Path, now: Tick, other_up: bool) -> TimerAction {
-    step(&Aimd, path, now, RTO_MIN, 7, other_up)
+    step(&Aimd, path, now, RTO_MIN, 7, Others { up: other_up, stranded: false })
+}
+
+/// When a path whose others have nothing stranded is looked at again.
+fn due(path: &Path, now: Tick) -> Option<Tick> {
+    deadline(path, now, RTO_MIN, Others::default())
 }
 
 /// A1: disabled, stale and invalid acknowledgments change nothing.
@@ -153,13 +158,13 @@ fn l3_tail_probe<P: Profile>() {
     with::<P>(&mut path, 30, 1, &[], |a| a.flags.ts_valid = true);
     assert_eq!(path.srtt_ticks(), 30);
     // tail = 30 + 7
-    assert_eq!(deadline(&path, 30, RTO_MIN), Some(67));
+    assert_eq!(due(&path, 30), Some(67));
     assert_eq!(timer(&mut path, 66, true), TimerAction::None);
     assert_eq!(timer(&mut path, 67, true), TimerAction::TailProbe);
     assert_eq!((path.probe_ts, path.probe_ppsn.get(), path.mark.get()), (67, 2, 2));
     assert_eq!(path.next.get(), 2, "a probe takes no PPSN");
     assert_eq!(timer(&mut path, 103, true), TimerAction::None, "not yet repeated");
-    assert_eq!(deadline(&path, 103, RTO_MIN), Some(104));
+    assert_eq!(due(&path, 103), Some(104));
     assert_eq!(timer(&mut path, 104, true), TimerAction::TailProbe, "repeated");
     let out = with::<P>(&mut path, 134, 1, &[], |a| {
         a.flags = AckFlags { probe_reply: true, ts_valid: true, ..AckFlags::default() };
@@ -189,6 +194,7 @@ fn l4_timeouts_and_health<P: Profile>() {
     now += 8 * RTO_MIN;
     assert_eq!(timer(&mut path, now, true), TimerAction::StillDown);
     assert_eq!(lost(&path), [0, 1, 2], "moved resends may be lost too");
+    assert_eq!(path.backoff, 3, "and are tried again at an even pace");
     for clean in 1..=3u8 {
         let ts = path.probe_ts;
         let out = with::<P>(&mut path, now + 10, 0, &[], |a| {
@@ -215,7 +221,7 @@ fn l4_retry_back_off<P: Profile>() {
     send(&mut path, 1);
     let (mut now, mut waits) = (0, vec![]);
     loop {
-        let due = deadline(&path, now, RTO_MIN).unwrap();
+        let due = due(&path, now).unwrap();
         waits.push((due - now) / RTO_MIN);
         now = due;
         match timer(&mut path, now, false) {
@@ -229,6 +235,42 @@ fn l4_retry_back_off<P: Profile>() {
     // An acknowledgment of a resend proves progress, not the round trip: the back-off stays.
     ack::<P>(&mut path, now, 1, &[]);
     assert_eq!(path.backoff, 8);
+}
+
+/// L4: a path that is UP with nothing outstanding is watched while packets are stranded on a DOWN one: asked after RTO_MIN
+/// without a cut of its window, SUSPECT if it stays silent, left alone as soon as nothing is stranded.
+fn l4_idle_paths_are_watched_while_packets_are_stranded<P: Profile>() {
+    let mut paths = [open(0, 16), open(0, 16), open(0, 16)];
+    send(&mut paths[0], 1);
+    send(&mut paths[2], 1);
+    (paths[0].state, paths[2].t_base) = (PathState::Down, 7);
+    let stranded = Others::of(&paths, 1);
+    assert_eq!(stranded, Others { up: true, stranded: true });
+    begin_watch(&mut paths, 500);
+    assert_eq!((paths[0].t_base, paths[1].t_base, paths[2].t_base), (0, 500, 7), "only those with nothing outstanding");
+    let path = &mut paths[1];
+    let at = |path: &mut Path, now, others| step(&Aimd, path, now, RTO_MIN, 7, others);
+    assert_eq!(deadline(path, 500, RTO_MIN, stranded), Some(500 + RTO_MIN));
+    assert_eq!(deadline(path, 500, RTO_MIN, Others { stranded: false, ..stranded }), None);
+    assert_eq!(at(path, 499 + RTO_MIN, stranded), TimerAction::None);
+    assert_eq!(at(path, 500 + RTO_MIN, Others { stranded: false, ..stranded }), TimerAction::None);
+    assert_eq!(at(path, 500 + RTO_MIN, stranded), TimerAction::TimeoutProbe);
+    assert_eq!((path.backoff, path.win.window), (1, 16));
+    let ts = path.probe_ts;
+    let reply = |a: &mut Ack| (a.flags.probe_reply, a.ts_echo) = (true, ts);
+    assert!(with::<P>(path, 520 + RTO_MIN, 0, &[], reply).probe);
+    assert_eq!((path.backoff, path.t_base), (0, 520 + RTO_MIN));
+    let mut now = path.t_base;
+    for (wait, action) in [(1, TimerAction::TimeoutProbe), (2, TimerAction::Suspect), (4, TimerAction::Down)] {
+        now += wait * RTO_MIN;
+        assert_eq!(at(path, now - 1, stranded), TimerAction::None);
+        assert_eq!(at(path, now, stranded), action);
+    }
+    assert_eq!(path.win.window, 1);
+    assert!(Others::of(&paths, 2).stranded, "by path 0");
+    let cum = paths[0].next;
+    paths[0].cum = cum;
+    assert!(!Others::of(&paths, 2).stranded, "path 1 is DOWN, and nothing is outstanding on it");
 }
 
 /// L5: after a port change gaps below the floor are no evidence, for RTO_MIN.
@@ -461,6 +503,7 @@ crate::for_each_profile!(
     l3_tail_probe,
     l4_timeouts_and_health,
     l4_retry_back_off,
+    l4_idle_paths_are_watched_while_packets_are_stranded,
     l5_port_change_floor,
     l6_reordering_guard,
     rtt_samples,

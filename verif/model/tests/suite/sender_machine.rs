@@ -124,6 +124,9 @@ impl Reference {
             };
             let Some(via) = via else { continue };
             self.paths[home].resend(n);
+            if via != home {
+                self.rr = (self.rr + 1) % PATHS;
+            }
             let packet = &self.paths[home].packets[&n];
             return Some((home as u8, via as u8, n, true, true, packet.msn, packet.index));
         }
@@ -287,9 +290,14 @@ impl<P: Profile> ReferenceStateMachine for Machine<P> {
                 state.now += u32::from(ticks);
                 let mut actions = vec![];
                 for p in 0..PATHS {
-                    let other_up = state.paths[1 - p].state == PathState::Up;
-                    let action = if state.failed { TimerAction::None } else { state.paths[p].timer(state.now, other_up) };
+                    let other = &state.paths[1 - p];
+                    let (up, stranded, now) = (other.state == PathState::Up, other.strands(), state.now);
+                    let action = if state.failed { TimerAction::None } else { state.paths[p].timer(now, up, stranded) };
                     state.failed |= action == TimerAction::ConnError;
+                    let other = &mut state.paths[1 - p];
+                    if action == TimerAction::Down && other.state == PathState::Up && other.next == other.cum {
+                        other.t_base = now;
+                    }
                     actions.push(action);
                 }
                 state.complete();

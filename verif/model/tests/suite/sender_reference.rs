@@ -274,10 +274,15 @@ impl PathRef {
         }
     }
 
-    /// Section 8: L3, L4, L5.
-    pub fn timer(&mut self, now: u32, other_up: bool) -> TimerAction {
+    /// DOWN, with packets outstanding that others carry.
+    pub fn strands(&self) -> bool {
+        self.state == PathState::Down && self.next != self.cum
+    }
+
+    /// Section 8: L3, L4, L5; `stranded`: the other path is DOWN and has packets outstanding.
+    pub fn timer(&mut self, now: u32, other_up: bool, stranded: bool) -> TimerAction {
         let busy = self.next != self.cum;
-        if !busy && self.state == PathState::Up {
+        if !busy && !stranded && self.state == PathState::Up {
             return TimerAction::None;
         }
         let (tail, idle) = ((self.srtt() * 5 / 4).max(16), now - self.t_base);
@@ -291,10 +296,14 @@ impl PathRef {
             self.send_probe(now);
             return TimerAction::TailProbe;
         }
-        self.backoff = (self.backoff + 1).min(15);
-        (self.t_base, self.window, self.credit) = (now, 1, 0);
-        let hopeless = self.backoff == 15 && self.state == PathState::Down && busy;
-        if (self.backoff > RETRIES && !other_up) || hopeless {
+        if !self.strands() {
+            self.backoff = (self.backoff + 1).min(15);
+        }
+        self.t_base = now;
+        if busy || self.backoff >= 2 {
+            (self.window, self.credit) = (1, 0);
+        }
+        if self.backoff > RETRIES && !other_up {
             return TimerAction::ConnError;
         }
         let action = match self.state {

@@ -99,6 +99,7 @@ impl Logic for Sequencer {
         self.ack_step.any.next = self.unpack.out_any.val();
         self.ack_step.path.next = self.here.val();
         self.ack_step.row.next = self.row.val();
+        self.ack_step.stranded.next = self.others.stranded.val();
         self.ack_step.acked.next = self.words.acked.val();
         self.ack_step.dropped.next = self.words.dropped.val();
         self.ack_step.lost_words.next = self.words.lost_words.val();
@@ -111,6 +112,7 @@ impl Logic for Sequencer {
         self.timer.cfg.next = self.tables.conn_cfg.val();
         self.timer.conn.next = self.tables.conn_ack.val();
         self.timer.other_up.next = self.others.any_up.val();
+        self.timer.stranded.next = self.others.stranded.val();
         self.timer.lost_words.next = self.words.lost_words.val();
         self.others.except.next = self.path.q.val();
         self.opening.cfg_valid.next = self.cfg_valid.val();
@@ -396,6 +398,24 @@ impl Logic for Sequencer {
                 self.wake_held.d.next = true;
                 self.commits.timer.next = true;
                 self.step.d.next = Step::Idle;
+                if self.timer.goes_down.val() {
+                    self.path.d.next = 0.into();
+                    self.step.d.next = Step::TimerWatch;
+                }
+            }
+            Step::TimerWatch => {
+                // L4: the paths that have nothing outstanding become active, one a clock
+                if (self.here.val().state == 1) & (self.span.val() == 0) {
+                    self.put_path.next = true;
+                    self.new_tx.next.t_base = self.time.q.val();
+                    self.set_valid.next = true;
+                    // the timer step sets the right one
+                    self.set_deadline.next = self.time.q.val() + 16;
+                }
+                self.path.d.next = self.path.q.val() + 1;
+                if self.path.q.val() == 7 {
+                    self.step.d.next = Step::Idle;
+                }
             }
             Step::GrantRead => {
                 self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();

@@ -40,6 +40,7 @@ pub enum Step {
     TimerJudge,
     TimerRun,
     TimerFinish,
+    TimerWatch,
     GrantRead,
     GrantPick,
     GrantWait,
