@@ -492,6 +492,10 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.hdr_rkey.next = self.parser.hdr_rkey.val();
         self.rx.hdr_length.next = self.parser.hdr_length.val();
         self.rx.hdr_payload_bytes.next = self.parser.hdr_payload_bytes.val();
+        self.rx.hdr_rq_seq.next = self.parser.hdr_rq_seq.val();
+        self.rx.hdr_imm.next = self.parser.hdr_imm.val();
+        self.rx.hdr_has_imm.next = self.parser.hdr_has_imm.val();
+        self.rx.hdr_sol.next = self.parser.hdr_sol.val();
         self.rx.hdr_ts_echo.next = self.parser.hdr_ts_echo.val();
         self.rx.hdr_service.next = self.parser.hdr_service.val();
         self.rx.hdr_ce.next = self.parser.hdr_ce.val();
@@ -502,6 +506,14 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.hdr_mak_qp.next = self.parser.hdr_mak_qp.val();
         self.rx.hdr_mak_code.next = self.parser.hdr_mak_code.val();
         self.rx.hdr_mak_msn.next = self.parser.hdr_mak_msn.val();
+        comment!("no receive queue yet: nothing is posted");
+        self.rx.rq_found.next = 1.into();
+        self.rx.rq_addr.next = 0.into();
+        self.rx.rq_len.next = 0.into();
+        self.rx.rq_lkey.next = 0.into();
+        self.rx.rq_timer.next = 0.into();
+        self.rx.pass_ready.next = true;
+        self.place.dw_done.next = false;
         self.place.pl_valid.next = self.parser.pl_valid.val();
         self.parser.pl_ready.next = self.place.pl_ready.val();
         self.place.pl_data.next = self.parser.pl_data.val();
@@ -658,7 +670,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
             self.rx.commit_rx_valid.val()
                 & (self.rx.commit_rx_kind.val() == 0)
                 & (self.rx.commit_rx_class.val() == 0)
-                & !self.rx.commit_rx_code.val().any(),
+                & !self.rx.commit_rx_code.val().any()
+                & !self.rx.commit_rx_rnr.val(),
         );
         self.events.next = self.events.val().replace_bit(
             1,

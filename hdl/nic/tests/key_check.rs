@@ -1,4 +1,4 @@
-//! key_check against unbounded integers (R3, the key part); fault 11; simulation = Verilog.
+//! key_check against unbounded integers (R3, the key part, and Q3); fault 11; simulation = Verilog.
 mod rx_support;
 
 use mrnic_difftest::difftest;
@@ -10,6 +10,7 @@ use rx_support::{Bench, Rng};
 struct Key {
     valid: bool,
     remote_write: bool,
+    local_write: bool,
     low: u8,
     pd: u16,
     base: u64,
@@ -24,7 +25,8 @@ fn bench() -> Bench {
 }
 
 fn write(b: &mut Bench, index: u64, k: &Key) {
-    let w0 = u32::from(k.valid) | u32::from(k.remote_write) << 2 | u32::from(k.low) << 8 | u32::from(k.pd) << 16;
+    let w0 = u32::from(k.valid) | u32::from(k.local_write) << 1 | u32::from(k.remote_write) << 2;
+    let w0 = w0 | u32::from(k.low) << 8 | u32::from(k.pd) << 16;
     let mut words = vec![w0];
     for v in [k.base, k.length, k.dma_base] {
         words.extend([v as u32, (v >> 32) as u32]);
@@ -37,21 +39,23 @@ fn write(b: &mut Bench, index: u64, k: &Key) {
 }
 
 /// (code, addr)
-fn check(b: &mut Bench, rkey: u32, pd: u16, va: u64, bytes: u64) -> (u64, u64) {
-    for (name, value) in [("rkey", rkey.into()), ("va", va), ("bytes", bytes), ("start", 1)] {
+fn check(b: &mut Bench, rkey: u32, pd: u16, va: u64, bytes: u64, local: bool) -> (u64, u64) {
+    for (name, value) in [("rkey", rkey.into()), ("va", va), ("bytes", bytes), ("is_local", local.into()), ("start", 1)] {
         b.set(name, value);
     }
     b.cycle();
-    for (name, value) in [("rkey", 0), ("va", 1), ("bytes", 2), ("start", 0), ("pd", u64::from(pd))] {
+    for (name, value) in
+        [("rkey", 0), ("va", 1), ("bytes", 2), ("is_local", (!local).into()), ("start", 0), ("pd", u64::from(pd))]
+    {
         b.set(name, value);
     }
     b.dut.cycles(3);
     (b.get("code"), b.get("addr"))
 }
 
-fn want(keys: &[Key], rkey: u32, pd: u16, va: u64, bytes: u64) -> (u64, u64) {
+fn want(keys: &[Key], rkey: u32, pd: u16, va: u64, bytes: u64, local: bool) -> (u64, u64) {
     let Some(k) = keys.get((rkey >> 8) as usize).filter(|k| k.valid && k.low == rkey as u8) else { return (1, 0) };
-    if k.pd != pd || !k.remote_write {
+    if k.pd != pd || !(if local { k.local_write } else { k.remote_write }) {
         return (2, 0);
     }
     let (va, bytes, base, length) = (u128::from(va), u128::from(bytes), u128::from(k.base), u128::from(k.length));
@@ -77,6 +81,7 @@ fn verdict_and_address_are_those_of_unbounded_integers() {
                 let key = Key {
                     valid: rng.chance(90),
                     remote_write: rng.chance(80),
+                    local_write: rng.chance(80),
                     low: rng.below(3) as u8,
                     pd: rng.below(2) as u16,
                     base: edge,
@@ -94,9 +99,10 @@ fn verdict_and_address_are_those_of_unbounded_integers() {
             let from = if rng.chance(50) { k.base } else { k.base.wrapping_add(k.length).wrapping_sub(bytes) };
             let va = if rng.chance(95) { from.wrapping_add(rng.below(5)).wrapping_sub(2) } else { rng.next() };
             let rkey = (index as u32) << 8 | u32::from(low);
-            let (code, addr) = check(&mut b, rkey, pd, va, bytes);
-            let (want_code, want_addr) = want(&keys, rkey, pd, va, bytes);
-            assert_eq!(code, want_code, "rkey {rkey:x} pd {pd} va {va:x} bytes {bytes}");
+            let local = rng.chance(50);
+            let (code, addr) = check(&mut b, rkey, pd, va, bytes, local);
+            let (want_code, want_addr) = want(&keys, rkey, pd, va, bytes, local);
+            assert_eq!(code, want_code, "rkey {rkey:x} pd {pd} va {va:x} bytes {bytes} local {local}");
             if code == 0 {
                 assert_eq!(addr, want_addr);
             }
@@ -113,9 +119,9 @@ fn fault_11_ignores_the_length() {
         let mut b = bench();
         b.set("fault", fault);
         write(&mut b, 0, &key);
-        assert_eq!(check(&mut b, 0, 0, 100, 51).0, code);
-        assert_eq!(check(&mut b, 0, 0, 100, 50).0, 0);
-        assert_eq!(check(&mut b, 0, 0, 99, 50).0, 3);
+        assert_eq!(check(&mut b, 0, 0, 100, 51, false).0, code);
+        assert_eq!(check(&mut b, 0, 0, 100, 50, false).0, 0);
+        assert_eq!(check(&mut b, 0, 0, 99, 50, false).0, 3);
     }
 }
 
@@ -123,7 +129,7 @@ fn fault_11_ignores_the_length() {
 fn simulation_equals_verilog() {
     let small = BuildConfig { keys: 2, ..build("sim").unwrap() };
     difftest!(KeyCheck::new(&small), clock: clock, inputs: {
-        reset, fault, start, rkey, va, bytes, pd, write, write_index, write_data
+        reset, fault, start, rkey, va, bytes, is_local, pd, write, write_index, write_data
     })
     .top("key_check")
     .cycles(4000)
@@ -139,7 +145,7 @@ fn simulation_equals_verilog() {
         let va = 0x1000 + random.below(300);
         inputs.set("va", va);
         if random.chance(0.8) {
-            let flags = 5 | (random.below(2) << 8) | (random.below(2) << 16);
+            let flags = 1 | (random.below(4) << 1) | (random.below(2) << 8) | (random.below(2) << 16);
             inputs.set("write_data", vec![flags as u32, 0x1000, 0, 200, 0, 7, 9]);
         }
     })

@@ -1,4 +1,4 @@
-//! message_tracker against a map of messages (R7, code 7 of R3); simulation = Verilog.
+//! message_tracker against a map of messages (R7, code 7 of R3, and which receives it completes: Q5); simulation = Verilog.
 mod rx_support;
 
 use mrnic_difftest::difftest;
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 struct Stream {
     start: u64,
     exp: u64,
-    /// (bytes, done)
-    open: BTreeMap<u64, (u64, bool)>,
+    /// (bytes, done, receive)
+    open: BTreeMap<u64, (u64, bool, Option<u64>)>,
 }
 
 fn bench(build_name: &'static str) -> Bench {
@@ -43,6 +43,13 @@ fn open(b: &mut Bench, qp: u64, start: u64) {
 
 /// A packet; returns whether it fits. It is taken if it does.
 fn packet(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64) -> bool {
+    consuming_packet(b, qp, msn, bytes, length, None)
+}
+
+/// The same, of a message that may use a receive.
+fn consuming_packet(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64, receive: Option<u64>) -> bool {
+    b.set("consuming", receive.is_some().into());
+    b.set("receive", receive.unwrap_or(0xA5));
     for (name, value) in [("qp", qp), ("msn", msn & 0xFF_FFFF), ("payload_bytes", bytes), ("length", length), ("start", 1)] {
         b.set(name, value);
     }
@@ -50,6 +57,8 @@ fn packet(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64) -> bool {
     for (name, value) in [("qp", 0), ("msn", 5), ("payload_bytes", 6), ("length", 7), ("start", 0)] {
         b.set(name, value);
     }
+    b.set("consuming", 1);
+    b.set("receive", 0x77);
     b.dut.cycles(3);
     let fits = b.get("fits") == 1;
     if fits {
@@ -59,6 +68,26 @@ fn packet(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64) -> bool {
         idle(b);
     }
     fits
+}
+
+/// The receives passed, in order; it is known when the last of them is taken.
+fn passes(b: &mut Bench, rng: &mut Rng) -> Vec<u64> {
+    let mut all = Vec::new();
+    b.set("pass_ready", 0);
+    b.eval();
+    while b.get("pass_valid") == 1 {
+        let ready = rng.chance(60);
+        b.set("pass_ready", ready.into());
+        b.eval();
+        let (receive, done) = (b.get("pass_receive"), b.get("pass_done"));
+        b.cycle();
+        if ready {
+            all.push(receive);
+        }
+        assert_eq!(done == 1, b.get("pass_valid") == 0);
+    }
+    b.set("pass_ready", 0);
+    all
 }
 
 #[test]
@@ -72,7 +101,7 @@ fn completion_in_order_is_that_of_a_map() {
         for (qp, s) in streams.iter().enumerate() {
             open(&mut b, qp as u64, s.start);
         }
-        let (mut refused, mut passed_many) = (0, 0);
+        let (mut refused, mut passed_many, mut completed) = (0, 0, 0);
         for _ in 0..4000 {
             let qp = rng.below(3);
             let s = &mut streams[qp as usize];
@@ -87,21 +116,26 @@ fn completion_in_order_is_that_of_a_map() {
             let done = s.open.get(&n).is_some_and(|e| e.1);
             let n = if done && rng.chance(80) { s.exp + rng.below(3) } else { n };
             let length = (n % 4) * 100;
-            let (have, _) = s.open.get(&n).copied().unwrap_or_default();
+            let (have, ..) = s.open.get(&n).copied().unwrap_or_default();
             let bytes = if rng.chance(5) { length - have + 1 } else { (length - have).min(100) };
             let want = n >= s.exp && n < s.exp + m && have + bytes <= length;
-            let fits = packet(&mut b, qp, s.start + n, bytes, length);
+            let receive = rng.chance(60).then(|| rng.below(256));
+            let fits = consuming_packet(&mut b, qp, s.start + n, bytes, length, receive);
             assert_eq!(fits, want, "message {n}, oldest {}, {have} + {bytes} of {length}", s.exp);
             refused += u32::from(!fits);
             if fits {
                 let e = s.open.entry(n).or_default();
                 e.0 += bytes;
                 e.1 |= e.0 == length;
+                e.2 = receive;
                 let before = s.exp;
+                let mut want = Vec::new();
                 while s.open.get(&s.exp).is_some_and(|e| e.1) {
-                    s.open.remove(&s.exp);
+                    want.extend(s.open.remove(&s.exp).and_then(|e| e.2));
                     s.exp += 1;
                 }
+                completed += want.len();
+                assert_eq!(passes(&mut b, &mut rng), want);
                 passed_many += u32::from(s.exp - before > 2);
             }
             assert_eq!(b.get("exp"), (s.start + s.exp) & 0xFF_FFFF);
@@ -110,6 +144,7 @@ fn completion_in_order_is_that_of_a_map() {
             assert_eq!(b.get("exp_read"), (s.start + s.exp) & 0xFF_FFFF);
         }
         assert!(refused > 100 && passed_many > 10, "{refused} refused, {passed_many} times more than two passed");
+        assert!(completed > 100, "{completed} receives complete");
     }
 }
 
@@ -126,24 +161,26 @@ fn opening_forgets() {
 #[test]
 fn simulation_equals_verilog() {
     let small = BuildConfig { qps: 2, msgs_per_stream: 4, ..build("sim").unwrap() };
-    difftest!(MessageTracker::new(&small), clock: clock, inputs: { reset, start, qp, msn, payload_bytes, length, take, clear })
-        .top("message_tracker")
-        .cycles(6000)
-        .seed(6)
-        .reset_chance(0.0005)
-        .limit("qp", 0..=1)
-        .stimulus({
-            let mut phase = 0;
-            move |random, cycle, inputs| {
-                let near = (inputs.sampled("exp") + random.below(5)) & 0xFF_FFFF;
-                inputs.set("msn", if cycle < 40 { 0xFF_FFFE } else { near });
-                inputs.set("payload_bytes", random.below(2) * 64);
-                inputs.set("length", random.below(3) * 64);
-                phase = if inputs.sampled("busy") == 1 { phase } else { (phase + 1) % 8 };
-                inputs.set("start", phase == 1);
-                inputs.set("take", phase == 5 && inputs.sampled("fits") == 1);
-                inputs.set("clear", phase == 0 && (cycle < 100 || random.chance(0.01)));
-            }
-        })
-        .run();
+    difftest!(MessageTracker::new(&small), clock: clock, inputs: {
+        reset, start, qp, msn, payload_bytes, length, take, clear, consuming, receive, pass_ready
+    })
+    .top("message_tracker")
+    .cycles(6000)
+    .seed(6)
+    .reset_chance(0.0005)
+    .limit("qp", 0..=1)
+    .stimulus({
+        let mut phase = 0;
+        move |random, cycle, inputs| {
+            let near = (inputs.sampled("exp") + random.below(5)) & 0xFF_FFFF;
+            inputs.set("msn", if cycle < 40 { 0xFF_FFFE } else { near });
+            inputs.set("payload_bytes", random.below(2) * 64);
+            inputs.set("length", random.below(3) * 64);
+            phase = if inputs.sampled("busy") == 1 { phase } else { (phase + 1) % 8 };
+            inputs.set("start", phase == 1);
+            inputs.set("take", phase == 5 && inputs.sampled("fits") == 1);
+            inputs.set("clear", phase == 0 && (cycle < 100 || random.chance(0.01)));
+        }
+    })
+    .run();
 }

@@ -1,5 +1,9 @@
-//! Blocks of the receive core: ack_collect against R9 and path_update against R8 on small references; simulation = Verilog of all.
+//! Blocks of the receive core: ack_collect against R9, path_update against R8, packet_check against R1 to R4, Q2 and Q3 on small
+//! references; simulation = Verilog of all.
+mod block_support;
 mod rx_support;
+
+use block_support::Packed;
 
 use mrnic_difftest::{difftest, take_field};
 use mrnic_nic::config::{build, BuildConfig};
@@ -7,7 +11,7 @@ use mrnic_nic::rx::ack_collect::AckCollect;
 use mrnic_nic::rx::packet_check::PacketCheck;
 use mrnic_nic::rx::path_update::PathUpdate;
 use mrnic_nic::rx::rx_commit::RxCommit;
-use mrnic_nic::rx::rx_rows::{RxConnRow, RxHeader, RxPathRow, RxQpRow};
+use mrnic_nic::rx::rx_rows::{AckDescRow, RxConnRow, RxHeader, RxPathRow, RxQpRow};
 use mrnic_nic::rx::rx_tables::RxTables;
 use rust_hdl_core::prelude::*;
 use rx_support::{Bench, Rng};
@@ -23,6 +27,7 @@ macro_rules! maker {
 }
 maker!(header: RxHeader {
     opcode, ack_req, ppsn, dest_qp, ecn_ce, home, via, conn, rtx, tx_ts, msn, first, last, va, rkey, length, payload_bytes,
+    rq_seq, imm, has_imm, sol,
 });
 maker!(conn_row: RxConnRow { open, paths_log2, mtu_log2 });
 maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed });
@@ -89,6 +94,16 @@ fn an_acknowledgment_shows_the_state_at_its_start() {
         b.set("cum", cum);
         b.set_words("vector", &ring);
         b.set("now", time);
+        // refused for good, with the QP's number or without one, or for now
+        let (refused, bad_qp) = (rng.chance(50), rng.chance(30));
+        let (rnr, timer, code) = (!bad_qp && rng.chance(50), rng.below(32), 1 + rng.below(7));
+        for (name, value) in [("refused", refused.into()), ("bad_qp", bad_qp.into()), ("rnr", rnr.into()), ("rnr_timer", timer)]
+        {
+            b.set(name, value);
+        }
+        for (name, value) in [("code", code), ("peer_known", (!bad_qp).into()), ("peer_qpn", 0x345), ("oldest", 0)] {
+            b.set(name, value);
+        }
         b.set("start", 1);
         b.set("ackdesc_ready", 1);
         b.eval();
@@ -122,7 +137,93 @@ fn an_acknowledgment_shows_the_state_at_its_start() {
         assert_eq!((bits(0, 16), bits(16, 3), bits(19, 3)), (round & 0xFFFF, 3, 5));
         assert_eq!((bits(22, 24), bits(46, 16)), (cum, ts));
         assert_eq!((bits(62, 16), bits(78, 16)), (waited.min(65_535), round & 0xFFFF));
+        let desc = Packed::from_words::<AckDescRow>(&words);
+        let want = match (refused, rnr, bad_qp) {
+            (true, true, _) => [0b0001, 99, timer, 8],
+            (true, false, true) => [0b1000, 99, code, 8],
+            (true, false, false) => [0b1000, 0x345, code, 8],
+            (false, _, true) => [0, 0, 0, 0],
+            (false, _, false) => [0, 0x345, 0, 0xFF_FFFF],
+        };
+        assert_eq!(["flags", "mak_qp", "mak_code", "mak_msn"].map(|name| desc.get(name)), want, "round {round}");
         b.cycle();
+    }
+}
+
+/// R1 to R4, Q2, Q3: the first check that fails decides; what the receive learns of it.
+#[test]
+fn the_first_failed_check_of_a_packet_decides() {
+    for sends in [false, true] {
+        let config = BuildConfig { sends, ..small() };
+        let mut b = Bench::new("packet_check", move || PacketCheck::new(&config));
+        let mut rng = Rng(12);
+        let mut counts = std::collections::BTreeMap::new();
+        for round in 0..8000 {
+            let opcode = [0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xF7][rng.below(6) as usize];
+            let (qp, conn) = (rng.below(20).min(6), rng.below(2));
+            let qp = if qp > 4 { qp - 3 } else { qp };
+            let bytes = [0, 64, 256, 257][rng.below(4) as usize];
+            let length: u64 = [0, 64, 300, 1000, 0xFFFF_FFFF][rng.below(5) as usize];
+            let offset = [0, 236, length, 0xFFFF_FFFF, length.saturating_sub(bytes)][rng.below(5) as usize];
+            let has_imm = rng.chance(50);
+            let (open, of_other, failed, error) = (rng.chance(95), rng.chance(3), rng.chance(4), rng.chance(4));
+            let (class, fits, key) =
+                ([0, 0, 0, 0, 1, 2][rng.below(6) as usize], rng.chance(85), [0, 0, 0, 1, 2, 3][rng.below(6) as usize]);
+            let found = [0, 0, 0, 0, 1, 2][rng.below(6) as usize];
+            let room = [0, 64, 300, 2000, 0xFFFF_FFFF][rng.below(5) as usize];
+            let of = [("opcode", opcode), ("dest_qp", qp), ("conn", conn), ("payload_bytes", bytes), ("length", length)];
+            pack::<RxHeader>(&mut b, "header", &[&of[..], &[("va", offset), ("has_imm", has_imm.into())]].concat());
+            pack::<RxConnRow>(&mut b, "conn_row", &[("open", 1), ("mtu_log2", 8)]);
+            let qp_conn = conn ^ u64::from(of_other);
+            pack::<RxQpRow>(&mut b, "qp_row", &[("open", open.into()), ("conn", qp_conn), ("failed", failed.into())]);
+            let answers =
+                [("verdict", class), ("fits", fits.into()), ("key_code", key), ("found", found), ("receive_bytes", room)];
+            for (name, value) in answers.into_iter().chain([("qp_error", error.into()), ("load", 1)]) {
+                b.set(name, value);
+            }
+            b.cycle();
+            b.set("load", 0);
+            b.dut.cycles(5);
+
+            let request = opcode == 0xE0 || sends && opcode == 0xE1;
+            let consumes = sends && (opcode == 0xE1 || opcode == 0xE0 && has_imm);
+            let bad_qp = qp >= 4 || !open || of_other;
+            let reached = !bad_qp && !failed && !error;
+            // code, for now, QP moves to Error, status of its receive
+            let want = if !request {
+                (0, false, false, 0)
+            } else if bad_qp {
+                (4, false, false, 0)
+            } else if failed || error {
+                (6, false, false, 0)
+            } else if consumes && found == 1 {
+                (0, true, false, 0)
+            } else if consumes && found == 2 || bytes > 256 || !fits {
+                (7, false, true, 0)
+            } else if opcode == 0xE1 && length > room {
+                (7, false, true, 1)
+            } else if opcode == 0xE1 && offset + bytes > length {
+                (7, false, true, 0)
+            } else if opcode == 0xE1 && bytes > 0 && key != 0 {
+                (6, false, true, 4)
+            } else if opcode == 0xE0 && length > 0 && key != 0 {
+                (key, false, true, 0)
+            } else {
+                (0, false, false, 0)
+            };
+            let got = (b.get("code"), b.get("rnr") == 1, b.get("fails") == 1, b.get("failed"));
+            assert_eq!(got, want, "round {round}: opcode {opcode:x} qp {qp} {answers:?}");
+            let classed = request || opcode == 0xF7;
+            let classes = ["fresh", "duplicate", "outside"].map(|name| b.get(name) == 1);
+            assert_eq!(classes, [0, 1, 2].map(|n| classed && class == n), "round {round}: class");
+            assert_eq!(b.get("allowed") == 1, classed, "round {round}");
+            let looks = classed && class == 0 && consumes && reached;
+            assert_eq!([b.get("looks"), b.get("finds")].map(|v| v == 1), [looks, looks && found == 0], "round {round}");
+            *counts.entry((opcode, want)).or_insert(0) += 1;
+        }
+        println!("{counts:?}");
+        let kinds: Vec<_> = counts.keys().filter(|(opcode, _)| *opcode == 0xE1).collect();
+        assert_eq!(kinds.len(), if sends { 7 } else { 1 }, "{counts:?}");
     }
 }
 
@@ -155,7 +256,7 @@ fn every_nth_packet_is_acknowledged_and_what_must_be_at_once() {
 #[test]
 fn ack_collect_equals_verilog() {
     let report = difftest!(AckCollect::new(), clock: clock, inputs: {
-        reset, start, probe, refused, code, bad_qp, cum, vector, now, peer_known, peer_qpn, oldest, rate, epoch, ackdesc_ready
+        reset, start, probe, refused, code, bad_qp, rnr, rnr_timer, cum, vector, now, peer_known, peer_qpn, oldest, rate, epoch, ackdesc_ready
     })
     .input_as("header", |b| &mut b.header, header)
     .input_as("path", |b| &mut b.path, path_row)
@@ -174,8 +275,8 @@ fn ack_collect_equals_verilog() {
 
 #[test]
 fn packet_check_equals_verilog() {
-    let report = difftest!(PacketCheck::new(&small()), clock: clock, inputs: {
-        fault, timer, load, qp_error, verdict, fits, key_code
+    let report = difftest!(PacketCheck::new(&BuildConfig { sends: true, ..small() }), clock: clock, inputs: {
+        fault, timer, load, qp_error, verdict, fits, key_code, found, receive_bytes
     })
     .input_as("header", |b| &mut b.header, header)
     .input_as("conn_row", |b| &mut b.conn_row, conn_row)
@@ -188,21 +289,33 @@ fn packet_check_equals_verilog() {
         move |random, cycle, inputs| {
             // a header of the two connections and four QPs, its opcode mostly known, for six clocks
             if cycle % 6 == 0 {
-                let opcode = *random.pick(&[0xE0u64, 0xE0, 0xE0, 0xF7, 0xF0, 0xF2, 0x11]);
+                let opcode = *random.pick(&[0xE0u64, 0xE0, 0xE1, 0xE1, 0xF7, 0xF0, 0xF2, 0x11]);
                 held = vec![0u32; RxHeader::BITS.div_ceil(32)];
                 held[0] = (opcode | random.below(1 << 24) << 9) as u32;
                 held[1] = (random.below(8) << 1) as u32;
                 held[2] = (random.below(4) << 10) as u32;
-                held[7] = (random.below(2) << 5) as u32;
-                held[8] = (random.below(1 << 13) << 5) as u32;
+                held[7] = (random.below(100) << 5) as u32;
+                let most = if random.chance(0.7) { 100 } else { 1 << 13 };
+                held[8] = (random.below(most) << 5) as u32;
+                held[10] = (random.below(2) << 10) as u32;
+            }
+            // mostly open ones that belong together
+            if random.chance(0.8) {
+                let conn = held[2] >> 10;
+                inputs.set("conn_row", vec![1u32 | 3 << 1 | 8 << 3]);
+                inputs.set("qp_row", vec![1 | conn << 1, 0]);
+                inputs.set("qp_error", random.chance(0.1));
+                inputs.set("fits", random.chance(0.8));
             }
             inputs.set("header", held.clone());
             inputs.set("load", cycle % 6 == 1);
+            inputs.set("found", *random.pick(&[0u32, 0, 0, 1, 2]));
+            inputs.set("receive_bytes", random.below(3) << 5);
             inputs.set("fault", if random.chance(0.3) { 6u32 } else { 0 });
         }
     })
     .run();
-    for port in ["allowed", "fresh", "duplicate", "outside", "code"] {
+    for port in ["allowed", "fresh", "duplicate", "outside", "code", "rnr", "fails", "failed", "looks", "finds", "consuming"] {
         assert!(!report.stuck().iter().any(|s| s.contains(port)), "{port} never moved");
     }
 }
@@ -247,7 +360,7 @@ fn rx_tables_equals_verilog() {
 #[test]
 fn rx_commit_equals_verilog() {
     let report = difftest!(RxCommit::new(), clock: clock, inputs: {
-        reset, swap, publish, step, timer, allowed, ack, probe, duplicate, outside, refused, code, placed, addr, acked, now,
+        reset, swap, publish, step, timer, allowed, ack, probe, duplicate, outside, refused, code, rnr, qp_failed, placed, addr, acked, now,
         share, cum, high, exp_valid, exp
     })
     .input_as("header", |b| &mut b.header, header)

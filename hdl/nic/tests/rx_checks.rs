@@ -123,8 +123,8 @@ fn case(rng: &mut Rng) -> Case {
     c
 }
 
-/// The number of the first failed check, and the payload of a good WRITE.
-fn reference(c: &Case) -> (u64, i64) {
+/// The number of the first failed check, and the payload of a good WRITE or SEND.
+fn reference(c: &Case, sends: bool) -> (u64, i64) {
     let ip_at = if c.vlan { 18 } else { 14 };
     let ip_header = if c.ipv6 { 40 } else { 20 };
     let total = c.ip_length + if c.ipv6 { 40 } else { 0 };
@@ -158,14 +158,15 @@ fn reference(c: &Case) -> (u64, i64) {
         return (10, 0);
     }
     let supported = matches!(opcode, Opcode::Write | Opcode::Nop | Opcode::Ack | Opcode::Probe);
-    if !supported || opcode == Opcode::Write && c.imm {
+    let supported = supported && !(opcode == Opcode::Write && c.imm);
+    if !(supported || sends && matches!(opcode, Opcode::Write | Opcode::Send)) {
         return (REASON_UNSUPPORTED, 0);
     }
     // no MTU is above 4096; lengths of a packet have 13 bits
     if region > 8191 {
         return (REASON_OVERSIZE, 0);
     }
-    (0, if opcode == Opcode::Write { region - c.pad } else { 0 })
+    (0, if matches!(opcode, Opcode::Write | Opcode::Send) { region - c.pad } else { 0 })
 }
 
 fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
@@ -206,9 +207,19 @@ const CLOCKS: usize = 4;
 
 #[test]
 fn the_first_failed_check_decides() {
+    the_first_failed_check(false);
+}
+
+#[test]
+fn sends_and_immediates_pass_where_they_are_of_use() {
+    the_first_failed_check(true);
+}
+
+fn the_first_failed_check(sends: bool) {
     let mut rng = Rng(seed(1));
-    let mut b = Bench::new("rx_checks", RxChecks::new);
+    let mut b = Bench::new("rx_checks", move || RxChecks::new(sends));
     let mut counts = [0u64; 14];
+    let mut good_sends = 0;
     // frames under judgement, the oldest first; each with its header and ACK
     let mut running: VecDeque<Option<(Case, Packed, Packed)>> = vec![None; CLOCKS].into();
     let mut density = 100;
@@ -232,11 +243,12 @@ fn the_first_failed_check_decides() {
         assert_eq!(b.get("record_valid"), u64::from(oldest.is_some()), "clock {clock}");
         if let Some((c, header, ack)) = oldest {
             let record = Packed::from_words::<RxRecord>(&b.get_words("record"));
-            let (reason, payload_bytes) = reference(&c);
+            let (reason, payload_bytes) = reference(&c, sends);
             assert_eq!(record.get("reason"), reason, "clock {clock}: {c:?}");
             assert_eq!(record.get("stored"), u64::from(c.stored), "clock {clock}: {c:?}");
             counts[reason as usize] += 1;
             if reason == 0 {
+                good_sends += u64::from(c.opcode == 0xE1);
                 assert_eq!(record.get("header.payload_bytes"), payload_bytes as u64, "clock {clock}: {c:?}");
                 for name in ["opcode", "ppsn", "dest_qp", "home", "via", "conn", "tx_ts", "msn", "va", "rkey", "length"] {
                     assert_eq!(record.get(&format!("header.{name}")), header.get(name), "clock {clock}: {name}");
@@ -254,6 +266,7 @@ fn the_first_failed_check_decides() {
             running = vec![None; CLOCKS].into();
         }
     }
+    assert_eq!(good_sends > 20, sends, "{good_sends} good SENDs");
     for (reason, n) in counts.iter().enumerate() {
         // 11 is the ICRC, judged elsewhere
         assert!((reason == 11) == (*n == 0) && (reason == 11 || *n > 20), "{counts:?}");
@@ -263,7 +276,7 @@ fn the_first_failed_check_decides() {
 #[test]
 fn simulation_equals_verilog() {
     let report =
-        difftest!(RxChecks::new(), clock: clock, inputs: { reset, valid, ipv4_words, vlan, ipv4, ipv6, stored, frame_bytes })
+        difftest!(RxChecks::new(true), clock: clock, inputs: { reset, valid, ipv4_words, vlan, ipv4, ipv6, stored, frame_bytes })
             .input_as("header", |b| &mut b.header, rows::rx_header)
             .input_as("ack", |b| &mut b.ack, rows::rx_ack_header)
             .input_as("checked", |b| &mut b.checked, rows::rx_checked)

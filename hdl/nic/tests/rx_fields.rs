@@ -9,7 +9,8 @@ use mrnic_nic::rx::rx_fields::{RxChecked, RxFields};
 use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader};
 use mrnic_verilated::Dut;
 use mrnic_wire::{
-    emit_packet, parse_packet, Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, Ppsn, Profile, SackVector,
+    emit_packet, parse_packet, Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, Ppsn, Profile,
+    SackVector, WriteImm,
 };
 use rx_support::Rng;
 
@@ -64,13 +65,26 @@ const ACK: &[(&str, &str, &str)] = &[
     ("mak_msn", "MAK", "msn"),
 ];
 
+/// Of a SEND: the same names, and those that a WRITE has in IMMH.
+const SEND: &[(&str, &str, &str)] = &[("va", "SNDH", "offset"), ("length", "SNDH", "length"), ("rq_seq", "SNDH", "rq_seq")];
+
 /// What docs/wire.md says of the bytes, whatever they are.
-fn reference(frame: &[u8], vlan: bool, ipv6: bool) -> (Packed, Packed, Packed, Vec<u8>) {
+fn reference(frame: &[u8], vlan: bool, ipv6: bool, sends: bool) -> (Packed, Packed, Packed, Vec<u8>) {
     let of = |opcode, header, name| read(frame, vlan, ipv6, opcode, header, name);
     let ip = |v4, v6| if ipv6 { of("WRITE", "IPV6", v6) } else { of("WRITE", "IPV4", v4) };
     let mut header = Packed::zero::<RxHeader>();
     for (name, from, field) in HEADER {
         header.set(name, of("WRITE", from, field));
+    }
+    if sends {
+        let opcode = if of("WRITE", "BTH", "opcode") == 0xE1 { "SEND" } else { "WRITE" };
+        header.set("rq_seq", of(opcode, "IMMH", "rq_seq"));
+        header.set("imm", of(opcode, "IMMH", "immediate"));
+        header.set("has_imm", of(opcode, "MSGH", "imm"));
+        header.set("sol", of(opcode, "MSGH", "sol"));
+        for (name, from, field) in SEND.iter().filter(|_| opcode == "SEND") {
+            header.set(name, of("SEND", from, field));
+        }
     }
     header.set("ecn_ce", u64::from(ip("ecn", "ecn") == 3));
     let mut ack = Packed::zero::<RxAckHeader>();
@@ -105,8 +119,8 @@ fn reference(frame: &[u8], vlan: bool, ipv6: bool) -> (Packed, Packed, Packed, V
     (header, ack, checked, frame[start..start + 20].to_vec())
 }
 
-fn dut() -> Dut {
-    combinational("rx_fields", RxFields::<W, NB>::default)
+fn dut(sends: bool) -> Dut {
+    combinational("rx_fields", move || RxFields::<W, NB>::new(sends))
 }
 
 fn feed(dut: &mut Dut, frame: &[u8], vlan: bool, ipv6: bool) {
@@ -124,8 +138,14 @@ fn output<T: rust_hdl_core::prelude::Synth>(dut: &Dut, name: &str) -> Packed {
 
 #[test]
 fn every_field_of_any_bytes_stands_where_the_tables_say() {
+    for sends in [false, true] {
+        every_field(sends);
+    }
+}
+
+fn every_field(sends: bool) {
     let mut rng = Rng(seed(1));
-    let mut dut = dut();
+    let mut dut = dut(sends);
     let mut goods = [0; 4];
     for round in 0..4000 {
         let mut frame: Vec<u8> = match round {
@@ -148,8 +168,11 @@ fn every_field_of_any_bytes_stands_where_the_tables_say() {
             let at = pick(&mut rng, &[ip, ip, ip + 6, ip + 7, transport + 1, transport + 12]);
             frame[at] ^= pick(&mut rng, &[0, 1, 2, 4, 8, 16, 32, 64, 128]);
         }
+        if rng.chance(40) && round > 1 {
+            frame[if vlan { 18 } else { 14 } + if ipv6 { 48 } else { 28 }] = 0xE1;
+        }
         feed(&mut dut, &frame, vlan, ipv6);
-        let (header, ack, checked, words) = reference(&frame, vlan, ipv6);
+        let (header, ack, checked, words) = reference(&frame, vlan, ipv6, sends);
         let form = format!("round {round}: vlan {vlan} ipv6 {ipv6} {frame:02x?}");
         assert_eq!(output::<RxHeader>(&dut, "header"), header, "{form}");
         assert_eq!(output::<RxAckHeader>(&dut, "ack"), ack, "{form}");
@@ -169,14 +192,15 @@ fn every_field_of_any_bytes_stands_where_the_tables_say() {
 #[test]
 fn fields_of_good_frames_are_those_of_the_codec() {
     let mut rng = Rng(seed(2));
-    let mut dut = dut();
+    let mut dut = dut(true);
     for round in 0..600 {
         let (a, b) = ([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
         let ipv6 = rng.chance(50);
         let net = if ipv6 { NetAddr::v6(a, b, [7; 16], [9; 16]) } else { NetAddr::v4(a, b, [10, 0, 0, 1], [10, 0, 0, 2]) };
         let msn = Msn::new(pick(&mut rng, &[0, 0xFF_FFFF, 0x12_3456]));
-        let msg = Msg { first: rng.chance(50), last: rng.chance(50), msn, ..Msg::default() };
-        let body = match rng.below(4) {
+        let msg = Msg { first: rng.chance(50), last: rng.chance(50), sol: rng.chance(50), msn, ..Msg::default() };
+        let imm = rng.chance(50).then(|| rng.next() as u32);
+        let body = match rng.below(6) {
             0 => Body::Nop { msg },
             1 => Body::Probe,
             2 => Body::Ack(Ack {
@@ -196,9 +220,23 @@ fn fields_of_good_frames_are_those_of_the_codec() {
                 vector: SackVector::from_words(std::array::from_fn(|_| rng.next())),
                 mak: Mak { qp: rng.next() as u32 & 0xFF_FFFF, code: MakCode::Bounds, msn },
             }),
-            _ => Body::Write { msg, va: rng.next(), rkey: rng.next() as u32, length: rng.next() as u32, imm: None },
+            3 => Body::Send {
+                msg,
+                rq_seq: rng.next() as u32 & 0xFF_FFFF,
+                offset: rng.next() as u32,
+                length: rng.next() as u32,
+                imm,
+            },
+            n => {
+                let imm = (n == 4).then(|| WriteImm { immediate: rng.next() as u32, rq_seq: rng.next() as u32 & 0xFF_FFFF });
+                Body::Write { msg, va: rng.next(), rkey: rng.next() as u32, length: rng.next() as u32, imm }
+            }
         };
-        let payload: Vec<u8> = if matches!(body, Body::Write { .. }) { vec![0x5A; rng.below(60) as usize] } else { Vec::new() };
+        let payload: Vec<u8> = if matches!(body, Body::Write { .. } | Body::Send { .. }) {
+            vec![0x5A; rng.below(60) as usize]
+        } else {
+            Vec::new()
+        };
         let mut packet = Packet { dest_qp: rng.next() as u32 & 0xFF_FFFF, ack_req: rng.chance(50), ..Packet::new(body) };
         packet.ppsn = Ppsn::new(pick(&mut rng, &[0, 1, 0xFF_FFFF, 0x80_0000, 0x65_4321]));
         (packet.mph.rtx, packet.mph.home, packet.mph.via) = (rng.chance(50), rng.next() as u8, rng.next() as u8);
@@ -227,7 +265,7 @@ fn fields_of_good_frames_are_those_of_the_codec() {
             ("ecn_ce", 0),
         ];
         match parsed.body {
-            Body::Write { msg, va, rkey, length, .. } => {
+            Body::Write { msg, va, rkey, length, imm } => {
                 want.extend([
                     ("opcode", 0xE0),
                     ("msn", msg.msn.get().into()),
@@ -235,6 +273,16 @@ fn fields_of_good_frames_are_those_of_the_codec() {
                     ("last", msg.last.into()),
                 ]);
                 want.extend([("va", va), ("rkey", rkey.into()), ("length", length.into())]);
+                want.extend([("has_imm", imm.is_some().into()), ("sol", msg.sol.into())]);
+                if let Some(imm) = imm {
+                    want.extend([("imm", imm.immediate.into()), ("rq_seq", imm.rq_seq.into())]);
+                }
+            }
+            Body::Send { msg, rq_seq, offset, length, imm } => {
+                want.extend([("opcode", 0xE1), ("msn", msg.msn.get().into()), ("sol", msg.sol.into())]);
+                want.extend([("va", offset.into()), ("length", length.into()), ("rq_seq", rq_seq.into())]);
+                want.extend([("has_imm", imm.is_some().into())]);
+                want.extend(imm.map(|imm| ("imm", u64::from(imm))));
             }
             Body::Nop { msg } => want.extend([("opcode", 0xF7), ("msn", msg.msn.get().into())]),
             Body::Ack(a) => {
@@ -267,7 +315,7 @@ fn fields_of_good_frames_are_those_of_the_codec() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let mut test = difftest!(RxFields::<W, NB>::default(), clock: none, inputs: { vlan, ipv6 });
+    let mut test = difftest!(RxFields::<W, NB>::new(true), clock: none, inputs: { vlan, ipv6 });
     for k in 0..NB {
         test = test.input(&format!("beat_{k}"), move |b: &mut RxFields<W, NB>| &mut b.beat[k]);
     }
@@ -282,6 +330,15 @@ fn simulation_equals_verilog() {
                     let name = format!("beat_{k}");
                     let mut words = inputs.words(&name).to_vec();
                     words.iter_mut().for_each(|w| *w &= *random.pick(&[0, 0x0000_0045, 0x0060_4500, u32::MAX]));
+                    inputs.set(&name, words);
+                }
+            }
+            // and where an opcode may stand: often that of a SEND
+            if random.chance(0.5) {
+                for (beat, byte) in [(2, 10), (2, 14), (3, 14), (4, 2)] {
+                    let name = format!("beat_{beat}");
+                    let mut words = inputs.words(&name).to_vec();
+                    words[byte / 4] = words[byte / 4] & !(0xFF << (8 * (byte % 4))) | 0xE1 << (8 * (byte % 4));
                     inputs.set(&name, words);
                 }
             }

@@ -20,15 +20,15 @@ enum Outcome {
     Good { fields: Vec<(&'static str, u64)>, sav: Option<Vec<u32>>, payload: Vec<u8> },
 }
 
-/// The codec's verdict on a frame.
-fn outcome(frame: &[u8]) -> Outcome {
+/// The codec's verdict on a frame; `sends`: SENDs and immediates are of use.
+fn outcome(frame: &[u8], sends: bool) -> Outcome {
     let parsed = match parse_packet(frame) {
         Ok(parsed) => parsed,
         Err(e) => return Outcome::Drop(e.check().into()),
     };
     let p = parsed.packet;
-    let supported = matches!(p.opcode(), Opcode::Write | Opcode::Nop | Opcode::Ack | Opcode::Probe);
-    if !supported || p.body.imm().is_some() {
+    let supported = matches!(p.opcode(), Opcode::Write | Opcode::Nop | Opcode::Ack | Opcode::Probe) && p.body.imm().is_none();
+    if !(supported || sends && matches!(p.opcode(), Opcode::Write | Opcode::Send)) {
         // goes on to rx_core, which drops it as part of R1
         return Outcome::Good { fields: vec![("opcode", 0), ("payload_bytes", 0)], sav: None, payload: Vec::new() };
     }
@@ -49,9 +49,21 @@ fn outcome(frame: &[u8]) -> Outcome {
     ];
     let mut sav = None;
     match p.body {
-        Body::Write { msg, va, rkey, length, .. } => {
+        Body::Write { msg, va, rkey, length, imm } => {
             fields.extend([("opcode", 0xE0), ("msn", msg.msn.get().into()), ("first", msg.first.into())]);
             fields.extend([("last", msg.last.into()), ("va", va), ("rkey", rkey.into()), ("length", length.into())]);
+            if sends {
+                fields.extend([("has_imm", imm.is_some().into()), ("sol", msg.sol.into())]);
+            }
+            if let Some(imm) = imm {
+                fields.extend([("imm", imm.immediate.into()), ("rq_seq", imm.rq_seq.into())]);
+            }
+        }
+        Body::Send { msg, rq_seq, offset, length, imm } => {
+            fields.extend([("opcode", 0xE1), ("msn", msg.msn.get().into()), ("first", msg.first.into())]);
+            fields.extend([("last", msg.last.into()), ("va", offset.into()), ("length", length.into())]);
+            fields.extend([("rq_seq", rq_seq.into()), ("has_imm", imm.is_some().into()), ("sol", msg.sol.into())]);
+            fields.extend(imm.map(|imm| ("imm", u64::from(imm))));
         }
         Body::Nop { msg } => fields.extend([("opcode", 0xF7), ("msn", msg.msn.get().into())]),
         Body::Probe => fields.extend([("opcode", 0xF2)]),
@@ -71,19 +83,27 @@ fn outcome(frame: &[u8]) -> Outcome {
 }
 
 fn random_body(rng: &mut Rng) -> Body {
-    let msg =
-        Msg { first: rng.chance(50), last: rng.chance(50), msn: Msn::new(rng.next() as u32 & 0xFF_FFFF), ..Msg::default() };
+    let msg = Msg {
+        first: rng.chance(50),
+        last: rng.chance(50),
+        sol: rng.chance(50),
+        msn: Msn::new(rng.next() as u32 & 0xFF_FFFF),
+        ..Msg::default()
+    };
     let (va, rkey, length) = (rng.next(), rng.next() as u32, rng.next() as u32);
     let imm = rng.chance(50).then(|| rng.next() as u32);
-    match rng.below(24) {
-        0 => Body::Send { msg, rq_seq: 5, offset: 6, length, imm },
+    match rng.below(30) {
+        0 | 24..=26 => Body::Send { msg, rq_seq: rng.next() as u32 & 0xFF_FFFF, offset: rng.next() as u32, length, imm },
         1 => Body::ReadReq { msg, va, rkey, length, tag: 1 },
         2 => Body::ReadResp { msg, offset: va, tag: 3, length },
         3 => Body::AtomicReq { msg, op: AtomicOp::CompareSwap, va, rkey, swap_add: va, compare: 1 },
         4 => Body::AtomicResp { msg, value: va },
         5 => Body::PortStatus,
         6 => Body::Connect(ConnInfo::default()),
-        7 => Body::Write { msg, va, rkey, length, imm: Some(WriteImm { immediate: 9, rq_seq: 8 }) },
+        7 | 27..=29 => {
+            let imm = WriteImm { immediate: rng.next() as u32, rq_seq: rng.next() as u32 & 0xFF_FFFF };
+            Body::Write { msg, va, rkey, length, imm: Some(imm) }
+        }
         8 => Body::ErrorResp { msg, code: MakCode::QpError },
         9 => Body::Nop { msg },
         10 | 11 => Body::Probe,
@@ -159,6 +179,7 @@ fn damaged(rng: &mut Rng, mut frame: Vec<u8>) -> Vec<u8> {
 struct Rig {
     bench: Bench,
     width_bytes: usize,
+    sends: bool,
     cycles: u64,
 }
 
@@ -170,7 +191,7 @@ impl Rig {
             128 => Bench::new("rx_parser_128", move || RxParser::<128, 16, 9>::new(&c)),
             _ => Bench::new("rx_parser_512", move || RxParser::<512, 64, 3>::new(&c)),
         };
-        let mut rig = Rig { bench, width_bytes: c.data_width / 8, cycles: 0 };
+        let mut rig = Rig { bench, width_bytes: c.data_width / 8, sends: c.sends, cycles: 0 };
         rig.bench.set("reset", 1);
         rig.bench.dut.cycles(3);
         rig.bench.set("reset", 0);
@@ -179,7 +200,7 @@ impl Rig {
 
     /// Sends the frames with gaps and stalls of the given chances (percent) and checks every outcome in order.
     fn run(&mut self, frames: &[Vec<u8>], rng: &mut Rng, gap: u64, stall: u64) {
-        let want: Vec<Outcome> = frames.iter().map(|f| outcome(f)).collect();
+        let want: Vec<Outcome> = frames.iter().map(|f| outcome(f, self.sends)).collect();
         let mut want_drops: VecDeque<_> =
             want.iter().filter_map(|w| if let Outcome::Drop(r) = w { Some(*r) } else { None }).collect();
         let mut want_headers: VecDeque<_> = want.iter().filter(|w| matches!(w, Outcome::Good { .. })).cloned().collect();
@@ -263,9 +284,9 @@ fn widths() -> [BuildConfig; 3] {
 
 #[test]
 fn random_and_damaged_frames_fare_as_in_the_codec() {
-    for config in widths() {
+    for config in widths().into_iter().flat_map(|c| [false, true].map(|sends| BuildConfig { sends, ..c })) {
         for (seed, gap, stall) in [(11, 30, 30), (12, 0, 0), (13, 0, 80), (14, 70, 10)] {
-            println!("width {}, seed {seed}", config.data_width);
+            println!("width {}, SENDs {}, seed {seed}", config.data_width, config.sends);
             let mut rng = Rng(seed);
             let frames: Vec<_> = (0..400)
                 .map(|_| {
@@ -279,8 +300,15 @@ fn random_and_damaged_frames_fare_as_in_the_codec() {
 }
 
 fn write_frame(rng: &mut Rng, bytes: usize) -> Vec<u8> {
-    let net = NetAddr::v4([2; 6], [4; 6], [10, 0, 0, 1], [10, 0, 0, 2]);
     let body = Body::Write { msg: Msg::default(), va: rng.next(), rkey: 1, length: 99, imm: None };
+    whole_frame(rng, bytes, body, false)
+}
+
+fn whole_frame(rng: &mut Rng, bytes: usize, body: Body, ipv6: bool) -> Vec<u8> {
+    let net = match ipv6 {
+        true => NetAddr::v6([2; 6], [4; 6], [7; 16], [9; 16]),
+        false => NetAddr::v4([2; 6], [4; 6], [10, 0, 0, 1], [10, 0, 0, 2]),
+    };
     let payload: Vec<u8> = (0..bytes).map(|_| rng.next() as u8).collect();
     let mut frame = vec![0; 70_000];
     let len = emit_packet(&mut frame, &net, 1, &Packet::new(body), &payload).expect("a frame");
@@ -299,6 +327,37 @@ fn an_end_at_every_byte_drops_the_frame_and_nothing_else() {
             frames.push(write_frame(&mut rng, 33));
         }
         Rig::new(&config).run(&frames, &mut rng, 0, 20);
+    }
+}
+
+/// Every place where a payload may start, in frames that follow each other without a gap, in any order of them.
+#[test]
+fn payloads_of_every_kind_and_form_are_aligned() {
+    for config in widths() {
+        let config = BuildConfig { sends: true, ..config };
+        let mut rng = Rng(26);
+        let mut frames = Vec::new();
+        for _ in 0..400 {
+            let (msg, length) = (Msg { msn: Msn::new(7), ..Msg::default() }, rng.next() as u32);
+            let imm = rng.chance(50).then(|| rng.next() as u32);
+            let body = match rng.chance(50) {
+                true => Body::Send { msg, rq_seq: 0xFF_FFFE, offset: rng.next() as u32, length, imm },
+                false => {
+                    let imm = imm.map(|immediate| WriteImm { immediate, rq_seq: 0xABCDEF });
+                    Body::Write { msg, va: rng.next(), rkey: 1, length, imm }
+                }
+            };
+            let bytes = *[0, 1, 4, 63, 64, 65, 130, 200].get(rng.below(8) as usize).expect("eight");
+            let ipv6 = rng.chance(50);
+            let mut frame = whole_frame(&mut rng, bytes, body, ipv6);
+            if rng.chance(50) {
+                frame.splice(12..12, [0x81, 0x00, 0, 5]);
+            }
+            frames.push(frame);
+        }
+        let mut rig = Rig::new(&config);
+        rig.run(&frames, &mut rng, 0, 0);
+        rig.run(&frames, &mut rng, 20, 60);
     }
 }
 
@@ -352,7 +411,7 @@ fn fault_10_lets_a_wrong_icrc_pass() {
     let mut frame = write_frame(&mut rng, 64);
     let at = frame.len() - 10;
     frame[at] ^= 1;
-    assert_eq!(outcome(&frame), Outcome::Drop(11));
+    assert_eq!(outcome(&frame, false), Outcome::Drop(11));
     for fault in [0, 10] {
         let mut rig = Rig::new(&build("sim").unwrap());
         rig.bench.set("fault", fault);
@@ -365,7 +424,7 @@ fn fault_10_lets_a_wrong_icrc_pass() {
 
 /// Inputs of the difftest: frames of a list, in beats, with gaps; then resets anywhere.
 fn parser_difftest<const W: usize, const K: usize, const NB: usize>(name: &str, cycles: u64) {
-    let mut config = BuildConfig { data_width: W, ..build("sim").unwrap() };
+    let mut config = BuildConfig { data_width: W, sends: true, ..build("sim").unwrap() };
     config.fifo.rx_payload_bytes = 8192;
     let mut rng = Rng(31);
     let frames: Vec<Vec<u8>> = (0..400)

@@ -24,6 +24,9 @@ pub struct AckCollect {
     pub code: Signal<In, Bits<3>>,
     /// Code 4: there is no QP to name.
     pub bad_qp: Signal<In, Bit>,
+    /// Q2: `refused` only for now, with this code of the time.
+    pub rnr: Signal<In, Bit>,
+    pub rnr_timer: Signal<In, Bits<5>>,
     /// The path after the step.
     pub path: Signal<In, RxPathRow>,
     pub cum: Signal<In, Bits<24>>,
@@ -63,6 +66,7 @@ pub struct AckCollect {
     flag_probe_reply: Constant<Bits<16>>,
     flag_ts_valid: Constant<Bits<16>>,
     flag_nak: Constant<Bits<16>>,
+    flag_rnr: Constant<Bits<16>>,
 }
 
 fn flag(name: &str) -> Constant<Bits<16>> {
@@ -76,8 +80,9 @@ impl AckCollect {
             lane_shift: array_init::array_init(|k| Constant::new((64 * k as u64).to_bits())),
             flag_probe_reply: flag("probe_reply"),
             flag_ts_valid: flag("ts_valid"),
-            flag_nak: flag("nak");
-            clock, reset, start, ready, header, probe, refused, code, bad_qp, path, cum, vector, now, peer_known, peer_qpn,
+            flag_nak: flag("nak"),
+            flag_rnr: flag("rnr");
+            clock, reset, start, ready, header, probe, refused, code, bad_qp, rnr, rnr_timer, path, cum, vector, now, peer_known, peer_qpn,
             oldest, rate, epoch, ackdesc_valid, ackdesc_ready, ackdesc, ackdesc_sav, busy, full, desc, first_word, shift,
             turn, start_at, choice, chosen, following, part, lane, waited, flags,
         })
@@ -183,9 +188,16 @@ impl Logic for AckCollect {
                 self.desc.d.next.mak_msn = self.oldest.val() - 1;
             }
             if self.refused.val() {
-                self.flags.next = self.flags.val() | self.flag_nak.val();
                 self.desc.d.next.mak_code = bit_cast::<8, 3>(self.code.val());
                 self.desc.d.next.mak_msn = self.header.val().msn;
+                if self.rnr.val() {
+                    comment!("Q2: the packet is named, so that a late copy finds it acknowledged");
+                    self.flags.next = self.flags.val() | self.flag_rnr.val();
+                    self.desc.d.next.mak_code = bit_cast::<8, 5>(self.rnr_timer.val());
+                    self.desc.d.next.mak_qp = self.header.val().ppsn;
+                } else {
+                    self.flags.next = self.flags.val() | self.flag_nak.val();
+                }
                 if self.bad_qp.val() {
                     comment!("no row names the sender's QP: the refused packet is named by its PPSN");
                     self.desc.d.next.mak_qp = self.header.val().ppsn;

@@ -1,5 +1,5 @@
-//! key_check: the key part of R3: index, validity, low byte, protection domain, right, bounds; and the bus address of the packet.
-//! In: `start` with rkey, va, bytes; `pd` of the QP two clocks later; rows written by cfg table 4. Out: `code` and `addr`, valid from the
+//! key_check: the key part of R3 and Q3: index, validity, low byte, protection domain, right, bounds; and the bus address of the packet.
+//! In: `start` with the key, va, bytes and the right it needs; `pd` of the QP two clocks later; rows written by cfg table 4. Out: `code` and `addr`, valid from the
 //! fourth clock after `start` until the next one. Guarantees: no address arithmetic wraps; one 64-bit operation a clock.
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -8,11 +8,12 @@ use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
-/// A memory region as far as remote writes need it.
+/// A memory region as far as writes need it.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct KeyRow {
     pub valid: Bit,
     pub remote_write: Bit,
+    pub local_write: Bit,
     pub key_low: Bits<8>,
     pub pd: Bits<16>,
     pub base: Bits<64>,
@@ -31,6 +32,8 @@ pub struct KeyCheck {
     pub rkey: Signal<In, Bits<32>>,
     pub va: Signal<In, Bits<64>>,
     pub bytes: Signal<In, Bits<13>>,
+    /// Q3: local write is needed, else remote write.
+    pub is_local: Signal<In, Bit>,
     /// Protection domain of the QP, stable from the second clock after `start` on.
     pub pd: Signal<In, Bits<16>>,
     pub write: Signal<In, Bit>,
@@ -47,6 +50,7 @@ pub struct KeyCheck {
     key: DFF<Bits<32>>,
     va1: DFF<Bits<64>>,
     bytes1: DFF<Bits<13>>,
+    local1: DFF<Bit>,
     stage: DFF<Bits<3>>,
     row: DFF<KeyRow>,
     known: DFF<Bit>,
@@ -61,6 +65,7 @@ pub struct KeyCheck {
     difference: Signal<Local, Bits<65>>,
     end: Signal<Local, Bits<65>>,
     room: Signal<Local, Bits<65>>,
+    right: Signal<Local, Bit>,
     short: Signal<Local, Bit>,
     keys: Constant<Bits<24>>,
     last_row: Constant<Bits<24>>,
@@ -72,9 +77,9 @@ impl KeyCheck {
             rows: Ram::new(config.keys),
             keys: Constant::new((config.keys as u64).to_bits()),
             last_row: Constant::new((config.keys as u64 - 1).to_bits());
-            clock, reset, fault, start, rkey, va, bytes, pd, write, write_index, write_data, code, addr, init_done,
-            walking, walk, key, va1, bytes1, stage, row, known, bad_key, no_access, below, wraps, offset, beyond, left,
-            address, difference, end, room, short,
+            clock, reset, fault, start, rkey, va, bytes, is_local, pd, write, write_index, write_data, code, addr, init_done,
+            walking, walk, key, va1, bytes1, local1, stage, row, known, bad_key, no_access, below, wraps, offset, beyond,
+            left, address, difference, end, room, right, short,
         })
     }
 }
@@ -84,8 +89,8 @@ impl Logic for KeyCheck {
     fn update(&mut self) {
         comment!("module key_check: key part of R3 and the translation of the address");
         dff_setup!(
-            self, clock, walking, walk, key, va1, bytes1, stage, row, known, bad_key, no_access, below, wraps, offset, beyond,
-            left, address
+            self, clock, walking, walk, key, va1, bytes1, local1, stage, row, known, bad_key, no_access, below, wraps, offset,
+            beyond, left, address
         );
         clock!(self, clock, rows);
         self.stage.d.next = (self.stage.q.val() << 1) | bit_cast::<3, 1>(self.start.val().into());
@@ -94,6 +99,7 @@ impl Logic for KeyCheck {
             self.key.d.next = self.rkey.val();
             self.va1.d.next = self.va.val();
             self.bytes1.d.next = self.bytes.val();
+            self.local1.d.next = self.is_local.val();
         }
         comment!("clock 1: the row");
         if self.stage.q.val().get_bit(0) {
@@ -103,10 +109,14 @@ impl Logic for KeyCheck {
         comment!("clock 2: identity, rights, place in the region, wrap of the end");
         self.difference.next = bit_cast::<65, 64>(self.va1.q.val()) - bit_cast::<65, 64>(self.row.q.val().base);
         self.end.next = bit_cast::<65, 64>(self.va1.q.val()) + bit_cast::<65, 13>(self.bytes1.q.val());
+        self.right.next = self.row.q.val().remote_write;
+        if self.local1.q.val() {
+            self.right.next = self.row.q.val().local_write;
+        }
         if self.stage.q.val().get_bit(1) {
             self.bad_key.d.next =
                 !self.known.q.val() | !self.row.q.val().valid | (self.row.q.val().key_low != self.key.q.val().get_bits::<8>(0));
-            self.no_access.d.next = (self.row.q.val().pd != self.pd.val()) | !self.row.q.val().remote_write;
+            self.no_access.d.next = (self.row.q.val().pd != self.pd.val()) | !self.right.val();
             self.below.d.next = self.difference.val().get_bit(64);
             self.offset.d.next = self.difference.val().get_bits::<64>(0);
             self.wraps.d.next = self.end.val().get_bit(64);
@@ -139,6 +149,7 @@ impl Logic for KeyCheck {
         self.rows.write_address.next = bit_cast::<24, 16>(self.write_index.val());
         self.rows.write_data.next.valid = self.write_data.val().get_bit(0);
         self.rows.write_data.next.remote_write = self.write_data.val().get_bit(2);
+        self.rows.write_data.next.local_write = self.write_data.val().get_bit(1);
         self.rows.write_data.next.key_low = self.write_data.val().get_bits::<8>(8);
         self.rows.write_data.next.pd = self.write_data.val().get_bits::<16>(16);
         self.rows.write_data.next.base = self.write_data.val().get_bits::<64>(32);

@@ -1,10 +1,11 @@
 //! message_tracker: which messages of a stream are complete (R7) and whether a packet fits its message (R3, code 7).
-//! In: `start` with QP, MSN, payload and message length; `take` if the packet is placed. Out: `fits`, and `exp` after it.
-//! Guarantees: bytes of a message never exceed the length its packets state; exp passes only complete messages, each once.
+//! In: `start` with QP, MSN, payload and message length; `take` if the packet is placed. Out: `fits`, and `exp` after it; `pass`, the
+//! consuming messages that exp passed (Q5), in order. Guarantees: bytes of a message never exceed the length its packets state; exp
+//! passes only complete messages, each once.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
-use mrnic_widgets::Ram;
+use mrnic_widgets::{Fifo, Ram};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -28,6 +29,9 @@ pub enum MessageState {
 pub struct MessageRow {
     pub bytes: Bits<32>,
     pub done: Bit,
+    /// It uses the receive of this rq_seq modulo 256, as its last packet says.
+    pub consuming: Bit,
+    pub receive: Bits<8>,
 }
 
 /// See the module documentation.
@@ -43,6 +47,9 @@ pub struct MessageTracker {
     pub msn: Signal<In, Bits<24>>,
     pub payload_bytes: Signal<In, Bits<13>>,
     pub length: Signal<In, Bits<32>>,
+    /// With `start`: the message consumes the receive `receive`.
+    pub consuming: Signal<In, Bit>,
+    pub receive: Signal<In, Bits<8>>,
     /// The packet is placed: count it, advance. `busy` is high from the next clock until `exp` is final.
     pub take: Signal<In, Bit>,
     /// Opens the stream: M + 1 clocks of `busy`.
@@ -52,9 +59,17 @@ pub struct MessageTracker {
     /// Oldest incomplete MSN of the QP last started; of the QP addressed in the previous clock on `exp_read`.
     pub exp: Signal<Out, Bits<24>>,
     pub exp_read: Signal<Out, Bits<24>>,
+    /// exp passed a message that used this receive, of the QP last started. All are taken before the next start.
+    pub pass_valid: Signal<Out, Bit>,
+    pub pass_ready: Signal<In, Bit>,
+    pub pass_receive: Signal<Out, Bits<8>>,
+    /// None waits behind this clock.
+    pub pass_done: Signal<Out, Bit>,
     pub init_done: Signal<Out, Bit>,
     streams: Ram<Bits<24>>,
     messages: Ram<MessageRow>,
+    /// One packet makes exp pass at most M messages.
+    passes: Fifo<Bits<8>>,
     state: DFF<MessageState>,
     walk: DFF<Bits<24>>,
     at: DFF<Bits<16>>,
@@ -62,8 +77,11 @@ pub struct MessageTracker {
     payload: DFF<Bits<13>>,
     total: DFF<Bits<32>>,
     oldest: DFF<Bits<24>>,
+    uses: DFF<Bit>,
+    used: DFF<Bits<8>>,
     current: DFF<MessageRow>,
-    next_done: DFF<Bit>,
+    /// The message behind the oldest; in Pass the oldest.
+    following: DFF<MessageRow>,
     distance: DFF<Bits<24>>,
     sum: DFF<Bits<33>>,
     complete: DFF<Bit>,
@@ -85,12 +103,14 @@ impl MessageTracker {
         filled!(MessageTracker {
             streams: Ram::new(config.qps),
             messages: Ram::new(config.message_rows()),
+            passes: Fifo::new(config.msgs_per_stream),
             messages_log2: Constant::new(u64::from(m.ilog2()).to_bits()),
             slot_mask: Constant::new((m - 1).to_bits()),
             count: Constant::new(m.to_bits()),
             last_row: Constant::new((config.message_rows() as u64 - 1).to_bits());
-            clock, reset, start, qp, msn, payload_bytes, length, take, clear, busy, fits, exp, exp_read, init_done, state,
-            walk, at, number, payload, total, oldest, current, next_done, distance, sum, complete, small, after, slot,
+            clock, reset, start, qp, msn, payload_bytes, length, consuming, receive, take, clear, busy, fits, exp, exp_read,
+            pass_valid, pass_ready, pass_receive, pass_done, init_done, state,
+            walk, at, number, payload, total, oldest, uses, used, current, following, distance, sum, complete, small, after, slot,
             read_qp, read_msn, write_msn,
         })
     }
@@ -101,9 +121,18 @@ impl Logic for MessageTracker {
     fn update(&mut self) {
         comment!("module message_tracker: bytes of the messages of a stream and its oldest incomplete one (R7)");
         dff_setup!(
-            self, clock, state, walk, at, number, payload, total, oldest, current, next_done, distance, sum, complete, small
+            self, clock, state, walk, at, number, payload, total, oldest, uses, used, current, following, distance, sum,
+            complete, small
         );
-        clock!(self, clock, streams, messages);
+        clock!(self, clock, streams, messages, passes);
+        self.passes.reset.next = self.reset.val();
+        self.passes.write.next = false;
+        self.passes.data_in.next = self.following.q.val().receive;
+        self.passes.read.next = self.pass_ready.val();
+        self.pass_valid.next = !self.passes.empty.val();
+        self.pass_receive.next = self.passes.data_out.val();
+        self.pass_done.next = (self.passes.count.val() == 0)
+            | ((self.passes.count.val() == 1) & !self.passes.empty.val() & self.pass_ready.val());
         self.init_done.next = self.state.q.val() != MessageState::Walk;
         self.busy.next = (self.state.q.val() == MessageState::Pass)
             | (self.state.q.val() == MessageState::Look)
@@ -133,6 +162,8 @@ impl Logic for MessageTracker {
         self.messages.write_enable.next = false;
         self.messages.write_data.next.bytes = 0.into();
         self.messages.write_data.next.done = false;
+        self.messages.write_data.next.consuming = false;
+        self.messages.write_data.next.receive = 0.into();
 
         match self.state.q.val() {
             MessageState::Walk => {
@@ -158,13 +189,14 @@ impl Logic for MessageTracker {
                 comment!("R3: received bytes + payload <= length; and whether the message behind the oldest is complete");
                 self.small.d.next = self.sum.q.val() <= bit_cast::<33, 32>(self.total.q.val());
                 self.complete.d.next = (self.sum.q.val() == bit_cast::<33, 32>(self.total.q.val())) | self.current.q.val().done;
-                self.next_done.d.next = self.messages.read_data.val().done;
+                self.following.d.next = self.messages.read_data.val();
                 self.state.d.next = MessageState::Ready;
             }
             MessageState::Pass => {
                 comment!("exp passes one complete message and clears its context");
                 self.write_msn.next = self.oldest.q.val();
                 self.messages.write_enable.next = true;
+                self.passes.write.next = self.following.q.val().consuming;
                 self.oldest.d.next = self.after.val();
                 self.state.d.next = MessageState::Look;
             }
@@ -172,6 +204,7 @@ impl Logic for MessageTracker {
                 self.state.d.next = MessageState::Test;
             }
             MessageState::Test => {
+                self.following.d.next = self.messages.read_data.val();
                 self.state.d.next = MessageState::Store;
                 if self.messages.read_data.val().done {
                     self.state.d.next = MessageState::Pass;
@@ -197,12 +230,16 @@ impl Logic for MessageTracker {
             self.state.d.next = MessageState::Store;
             if self.complete.q.val() & (self.distance.q.val() == 0) {
                 self.oldest.d.next = self.after.val();
-                if self.next_done.q.val() {
+                self.passes.write.next = self.uses.q.val();
+                self.passes.data_in.next = self.used.q.val();
+                if self.following.q.val().done {
                     self.state.d.next = MessageState::Pass;
                 }
             } else {
                 self.messages.write_data.next.bytes = self.sum.q.val().get_bits::<32>(0);
                 self.messages.write_data.next.done = self.complete.q.val();
+                self.messages.write_data.next.consuming = self.uses.q.val();
+                self.messages.write_data.next.receive = self.used.q.val();
             }
         }
         if self.start.val() {
@@ -210,6 +247,8 @@ impl Logic for MessageTracker {
             self.number.d.next = self.msn.val();
             self.payload.d.next = self.payload_bytes.val();
             self.total.d.next = self.length.val();
+            self.uses.d.next = self.consuming.val();
+            self.used.d.next = self.receive.val();
             self.state.d.next = MessageState::Load;
         }
         if self.clear.val() {

@@ -1,6 +1,7 @@
-//! packet_check: what a packet is and whether it may be placed: R1, who has a class (R2), R3 in its order.
-//! In: the header, stable from clock 1 of a step; its rows with `load` in clock 1; the answers of path_tracker, message_tracker and
-//! key_check. Out: kinds and `allowed` from clock 3 on, the class from clock 4 on, `code` from clock 5 on, until the next `load`.
+//! packet_check: what a packet is and whether it may be placed: R1, who has a class (R2), then R3, Q2 and Q3 in their order.
+//! In: the header, stable from clock 1 of a step; its rows with `load` in clock 1; the answers of path_tracker, message_tracker,
+//! recv_queue and key_check. Out: kinds and `allowed` from clock 3 on, the class from clock 4 on, `code` and what else becomes of the
+//! packet one clock after the last answer, until the next `load`.
 use super::rx_layout::opcode_value;
 use super::rx_rows::{RxConnRow, RxHeader, RxQpRow};
 use crate::config::BuildConfig;
@@ -28,7 +29,13 @@ pub struct PacketCheck {
     /// From clock 4 on.
     pub fits: Signal<In, Bit>,
     pub key_code: Signal<In, Bits<2>>,
+    /// recv_queue, from clock 3 on: 0 the receive of a consuming packet, 1 not posted, 2 not one for it; and the bytes it has room for.
+    pub found: Signal<In, Bits<2>>,
+    pub receive_bytes: Signal<In, Bits<32>>,
     pub write: Signal<Out, Bit>,
+    pub send: Signal<Out, Bit>,
+    /// Of a consuming message.
+    pub consuming: Signal<Out, Bit>,
     pub probe: Signal<Out, Bit>,
     pub ack: Signal<Out, Bit>,
     /// R1; of a timer step: the connection is open.
@@ -41,6 +48,17 @@ pub struct PacketCheck {
     pub outside: Signal<Out, Bit>,
     /// R3: 0, or the nak code a new packet is refused with.
     pub code: Signal<Out, Bits<3>>,
+    /// Q2: refused for now.
+    pub rnr: Signal<Out, Bit>,
+    /// R4: the QP, which is not in Error yet, goes there.
+    pub fails: Signal<Out, Bit>,
+    /// R3 saw the QP in Error.
+    pub qp_failed: Signal<Out, Bit>,
+    /// From clock 4 on: a receive is needed; with `code`: and it was found.
+    pub looks: Signal<Out, Bit>,
+    pub finds: Signal<Out, Bit>,
+    /// Q3: how the receive completes if its QP fails by it: 0, or the completion's status.
+    pub failed: Signal<Out, Bits<8>>,
     /// Fault 6 places this duplicate.
     pub again: Signal<Out, Bit>,
     // clock 1
@@ -48,26 +66,43 @@ pub struct PacketCheck {
     qp_r: DFF<RxQpRow>,
     error_r: DFF<Bit>,
     is_write: DFF<Bit>,
+    is_send: DFF<Bit>,
+    has_imm: DFF<Bit>,
     is_nop: DFF<Bit>,
     is_probe: DFF<Bit>,
     is_ack: DFF<Bit>,
     // clock 2
     allowed_r: DFF<Bit>,
     bad_qp_r: DFF<Bit>,
-    qp_failed: DFF<Bit>,
+    qp_failed_r: DFF<Bit>,
     too_long: DFF<Bit>,
     touches_key: DFF<Bit>,
+    places: DFF<Bit>,
+    end: DFF<Bits<33>>,
     // clock 3
     fresh_r: DFF<Bit>,
     duplicate_r: DFF<Bit>,
     outside_r: DFF<Bit>,
-    // clock 4
+    looks_r: DFF<Bit>,
+    beyond_end: DFF<Bit>,
+    // the clock of the last answer; of a SEND that is the key's
+    beyond_receive: DFF<Bit>,
     code_r: DFF<Bits<3>>,
+    rnr_r: DFF<Bit>,
+    fails_r: DFF<Bit>,
+    finds_r: DFF<Bit>,
+    failed_r: DFF<Bits<8>>,
     data: Signal<Local, Bit>,
+    request: Signal<Local, Bit>,
+    searching: Signal<Local, Bit>,
+    refusal: Signal<Local, Bits<3>>,
+    moves: Signal<Local, Bit>,
     classed: Signal<Local, Bit>,
     home_over: Signal<Local, Bits<8>>,
     via_over: Signal<Local, Bits<8>>,
     op_write: Constant<Bits<8>>,
+    op_send: Constant<Bits<8>>,
+    sends: Constant<Bit>,
     op_nop: Constant<Bits<8>>,
     op_probe: Constant<Bits<8>>,
     op_ack: Constant<Bits<8>>,
@@ -83,14 +118,18 @@ impl PacketCheck {
     pub fn new(config: &BuildConfig) -> Self {
         filled!(PacketCheck {
             op_write: opcode("WRITE"),
+            op_send: opcode("SEND"),
+            sends: Constant::new(config.sends),
             op_nop: opcode("NOP"),
             op_probe: opcode("PROBE"),
             op_ack: opcode("ACK"),
             conn_count: Constant::new((config.conns as u64).to_bits()),
             qp_count: Constant::new((config.qps as u64).to_bits());
-            clock, fault, header, timer, load, conn_row, qp_row, qp_error, verdict, fits, key_code, write, probe, ack,
-            allowed, bad_qp, qp, fresh, duplicate, outside, code, again, conn_r, qp_r, error_r, is_write, is_nop, is_probe,
-            is_ack, allowed_r, bad_qp_r, qp_failed, too_long, touches_key, fresh_r, duplicate_r, outside_r, code_r, data,
+            clock, fault, header, timer, load, conn_row, qp_row, qp_error, verdict, fits, key_code, found, receive_bytes,
+            write, send, consuming, probe, ack, allowed, bad_qp, qp, fresh, duplicate, outside, code, rnr, fails, qp_failed,
+            looks, finds, failed, again, conn_r, qp_r, error_r, is_write, is_send, has_imm, is_nop, is_probe, is_ack,
+            allowed_r, bad_qp_r, qp_failed_r, too_long, touches_key, places, end, fresh_r, duplicate_r, outside_r, looks_r,
+            beyond_end, beyond_receive, code_r, rnr_r, fails_r, finds_r, failed_r, data, request, searching, refusal, moves,
             classed, home_over, via_over,
         })
     }
@@ -107,18 +146,29 @@ impl Logic for PacketCheck {
             qp_r,
             error_r,
             is_write,
+            is_send,
+            has_imm,
             is_nop,
             is_probe,
             is_ack,
             allowed_r,
             bad_qp_r,
-            qp_failed,
+            qp_failed_r,
             too_long,
             touches_key,
+            places,
+            end,
             fresh_r,
             duplicate_r,
             outside_r,
-            code_r
+            looks_r,
+            beyond_end,
+            beyond_receive,
+            code_r,
+            rnr_r,
+            fails_r,
+            finds_r,
+            failed_r
         );
         comment!("clock 1: the rows; a timer step has no opcode");
         if self.load.val() {
@@ -126,11 +176,14 @@ impl Logic for PacketCheck {
             self.qp_r.d.next = self.qp_row.val();
             self.error_r.d.next = self.qp_error.val();
             self.is_write.d.next = !self.timer.val() & (self.header.val().opcode == self.op_write.val());
+            self.is_send.d.next = self.sends.val() & !self.timer.val() & (self.header.val().opcode == self.op_send.val());
+            self.has_imm.d.next = self.sends.val() & self.header.val().has_imm;
             self.is_nop.d.next = !self.timer.val() & (self.header.val().opcode == self.op_nop.val());
             self.is_probe.d.next = !self.timer.val() & (self.header.val().opcode == self.op_probe.val());
             self.is_ack.d.next = !self.timer.val() & (self.header.val().opcode == self.op_ack.val());
         }
-        self.data.next = self.is_write.q.val() | self.is_nop.q.val();
+        self.request.next = self.is_write.q.val() | self.is_send.q.val();
+        self.data.next = self.request.val() | self.is_nop.q.val();
 
         comment!("clock 2, R1: an opcode of this stage, an open connection, home and via among its paths; the QP part of R3");
         self.home_over.next = self.header.val().home >> self.conn_r.q.val().paths_log2;
@@ -143,10 +196,13 @@ impl Logic for PacketCheck {
         self.bad_qp_r.d.next = (self.header.val().dest_qp >= self.qp_count.val())
             | !self.qp_r.q.val().open
             | (self.qp_r.q.val().conn != self.header.val().conn);
-        self.qp_failed.d.next = self.error_r.q.val() | self.qp_r.q.val().failed;
+        self.qp_failed_r.d.next = self.error_r.q.val() | self.qp_r.q.val().failed;
         self.too_long.d.next =
             bit_cast::<17, 13>(self.header.val().payload_bytes) > (bits::<17>(1) << self.conn_r.q.val().mtu_log2);
         self.touches_key.d.next = self.header.val().length.any();
+        self.places.d.next = self.header.val().payload_bytes.any();
+        self.end.d.next =
+            bit_cast::<33, 32>(self.header.val().va.get_bits::<32>(0)) + bit_cast::<33, 13>(self.header.val().payload_bytes);
 
         comment!("clock 3, R2: only a packet that passed R1 and carries a PPSN has a class");
         self.classed.next = self.allowed_r.q.val() & self.data.val();
@@ -154,23 +210,55 @@ impl Logic for PacketCheck {
         self.duplicate_r.d.next = self.classed.val() & (self.verdict.val() == 1);
         self.outside_r.d.next = self.classed.val() & (self.verdict.val() == 2);
 
-        comment!("clock 4, R3 in its order");
-        self.code_r.d.next = 0.into();
-        if self.is_write.q.val() {
+        comment!("Q2: only a new packet whose QP is all right needs a receive; Q3: where a SEND ends in its message");
+        self.searching.next = self.is_send.q.val() | (self.is_write.q.val() & self.has_imm.q.val());
+        self.looks_r.d.next = self.classed.val()
+            & (self.verdict.val() == 0)
+            & self.searching.val()
+            & !self.bad_qp_r.q.val()
+            & !self.qp_failed_r.q.val();
+        self.beyond_end.d.next = self.end.q.val() > bit_cast::<33, 32>(self.header.val().length);
+        self.beyond_receive.d.next = self.header.val().length > self.receive_bytes.val();
+
+        comment!("clock 4 and later: R3, Q2, Q3 in their order");
+        self.refusal.next = 0.into();
+        self.moves.next = true;
+        self.rnr_r.d.next = false;
+        self.failed_r.d.next = 0.into();
+        if self.request.val() {
             if self.bad_qp_r.q.val() {
-                self.code_r.d.next = 4.into();
-            } else if self.qp_failed.q.val() {
-                self.code_r.d.next = 6.into();
-            } else if self.too_long.q.val() | !self.fits.val() {
-                self.code_r.d.next = 7.into();
+                self.refusal.next = 4.into();
+                self.moves.next = false;
+            } else if self.qp_failed_r.q.val() {
+                self.refusal.next = 6.into();
+                self.moves.next = false;
+            } else if self.searching.val() & (self.found.val() == 1) {
+                self.rnr_r.d.next = true;
+            } else if (self.searching.val() & self.found.val().any()) | self.too_long.q.val() | !self.fits.val() {
+                self.refusal.next = 7.into();
+            } else if self.is_send.q.val() {
+                if self.beyond_receive.q.val() {
+                    self.refusal.next = 7.into();
+                    self.failed_r.d.next = 1.into();
+                } else if self.beyond_end.q.val() {
+                    self.refusal.next = 7.into();
+                } else if self.places.q.val() & self.key_code.val().any() {
+                    self.refusal.next = 6.into();
+                    self.failed_r.d.next = 4.into();
+                }
             } else if self.touches_key.q.val() {
-                self.code_r.d.next = bit_cast::<3, 2>(self.key_code.val());
+                self.refusal.next = bit_cast::<3, 2>(self.key_code.val());
             }
         }
+        self.code_r.d.next = self.refusal.val();
+        self.fails_r.d.next = self.moves.val() & self.refusal.val().any();
+        self.finds_r.d.next = self.looks_r.q.val() & !self.found.val().any();
         self.again.next =
             (self.fault.val() == 6) & self.duplicate_r.q.val() & self.is_write.q.val() & !self.key_code.val().any();
 
         self.write.next = self.is_write.q.val();
+        self.send.next = self.is_send.q.val();
+        self.consuming.next = self.searching.val();
         self.probe.next = self.is_probe.q.val();
         self.ack.next = self.is_ack.q.val();
         self.allowed.next = self.allowed_r.q.val();
@@ -180,5 +268,11 @@ impl Logic for PacketCheck {
         self.duplicate.next = self.duplicate_r.q.val();
         self.outside.next = self.outside_r.q.val();
         self.code.next = self.code_r.q.val();
+        self.rnr.next = self.rnr_r.q.val();
+        self.fails.next = self.fails_r.q.val();
+        self.qp_failed.next = self.qp_failed_r.q.val();
+        self.looks.next = self.looks_r.q.val();
+        self.finds.next = self.finds_r.q.val();
+        self.failed.next = self.failed_r.q.val();
     }
 }

@@ -23,7 +23,7 @@ pub struct PathUpdate {
     pub refused: Signal<In, Bit>,
     pub duplicate: Signal<In, Bit>,
     pub outside: Signal<In, Bit>,
-    /// A new WRITE whose QP exists.
+    /// A new WRITE or SEND whose QP exists.
     pub names_qp: Signal<In, Bit>,
     /// PPSN = high + 1.
     pub in_order: Signal<In, Bit>,

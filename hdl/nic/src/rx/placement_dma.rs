@@ -1,6 +1,7 @@
 //! placement_dma: puts the payload of each placed packet where its header says, and throws that of the others away.
 //! In: `place` in the order of the packets, `pl` the payload buffer's stream (good packets with payload only). Out: `dw_desc`, `dw`.
 //! Guarantees: exactly one packet of the buffer per `place`; a descriptor is taken before its data starts; one idle clock a packet.
+//! `done_count` counts the writes whose data is visible to software (Q5 waits for it).
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -48,9 +49,14 @@ pub struct PlacementDma<const W: usize, const K: usize> {
     /// Bytes of the last beat that belong to the payload.
     pub dw_keep: Signal<Out, Bits<K>>,
     pub dw_last: Signal<Out, Bit>,
+    /// The data of the oldest descriptor that was not yet reported is visible to software.
+    pub dw_done: Signal<In, Bit>,
+    /// Modulo 2^16.
+    pub done_count: Signal<Out, Bits<16>>,
     orders: Fifo<PlaceRow>,
     arriving: Signal<Local, PlaceRow>,
     state: DFF<PlaceState>,
+    done: DFF<Bits<16>>,
     tail_bytes: Signal<Local, Bits<13>>,
     tail_mask: Constant<Bits<13>>,
     all_keep: Constant<Bits<K>>,
@@ -64,7 +70,7 @@ impl<const W: usize, const K: usize> PlacementDma<W, K> {
             all_keep: Constant::new(!Bits::<K>::default());
             clock, reset, place_valid, place_ready, place_write, place_addr, place_bytes, pl_valid, pl_ready, pl_data,
             pl_last, dw_desc_valid, dw_desc_ready, dw_desc_addr, dw_desc_len, dw_valid, dw_ready, dw_data, dw_keep, dw_last,
-            arriving, state, tail_bytes,
+            dw_done, done_count, done, arriving, state, tail_bytes,
         })
     }
 }
@@ -73,7 +79,7 @@ impl<const W: usize, const K: usize> Logic for PlacementDma<W, K> {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module placement_dma: payload to its final address");
-        dff_setup!(self, clock, state);
+        dff_setup!(self, clock, state, done);
         clock!(self, clock, orders);
         self.orders.reset.next = self.reset.val();
         self.arriving.next.write = self.place_write.val();
@@ -94,6 +100,10 @@ impl<const W: usize, const K: usize> Logic for PlacementDma<W, K> {
         self.tail_bytes.next = self.orders.data_out.val().bytes & self.tail_mask.val();
         if self.pl_last.val() & self.tail_bytes.val().any() {
             self.dw_keep.next = !(self.all_keep.val() << self.tail_bytes.val());
+        }
+        self.done_count.next = self.done.q.val();
+        if self.dw_done.val() {
+            self.done.d.next = self.done.q.val() + 1;
         }
         self.pl_ready.next = false;
         match self.state.q.val() {
@@ -128,6 +138,7 @@ impl<const W: usize, const K: usize> Logic for PlacementDma<W, K> {
         }
         if self.reset.val() {
             self.state.d.next = PlaceState::Idle;
+            self.done.d.next = 0.into();
         }
     }
 }

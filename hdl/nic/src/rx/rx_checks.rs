@@ -1,6 +1,6 @@
 //! rx_checks: checks 1 to 10 of docs/wire.md on the headers of a whole frame, then "unsupported" and "oversize"; a pipeline of four clocks.
 //! In: `valid` with the fields, the form and the bytes received. Out: `record_valid` four clocks later with the first failed check.
-//! Guarantees: the order of the checks; only WRITE without immediate, NOP, ACK and PROBE pass.
+//! Guarantees: the order of the checks; only WRITE, NOP, ACK and PROBE pass, and with `sends` SEND and immediates.
 use super::rx_fields::RxChecked;
 use super::rx_layout::{constant, header_bytes, layout, opcode_header_bytes, opcode_value, FORMS};
 use super::rx_rows::{RxAckHeader, RxHeader};
@@ -72,7 +72,7 @@ pub struct RxChecks {
     known_opcode2: DFF<Bit>,
     carries2: DFF<Bit>,
     supported2: DFF<Bit>,
-    is_write2: DFF<Bit>,
+    places2: DFF<Bit>,
     valid3: DFF<Bit>,
     header3: DFF<RxHeader>,
     ack3: DFF<RxAckHeader>,
@@ -82,7 +82,7 @@ pub struct RxChecks {
     ipv4_3: DFF<Bit>,
     pad3: DFF<Bits<2>>,
     region3: DFF<Bits<17>>,
-    is_write3: DFF<Bit>,
+    places3: DFF<Bit>,
     valid4: DFF<Bit>,
     record4: DFF<RxRecord>,
     word: Signal<Local, Bits<16>>,
@@ -108,23 +108,24 @@ pub struct RxChecks {
     opcode_carries: [Constant<Bit>; OPCODES],
     opcode_supported: [Constant<Bit>; OPCODES],
     op_write: Constant<Bits<8>>,
-}
-
-impl Default for RxChecks {
-    fn default() -> Self {
-        Self::new()
-    }
+    op_send: Constant<Bits<8>>,
+    /// SENDs and immediates are of use.
+    sends: Constant<Bit>,
 }
 
 impl RxChecks {
-    pub fn new() -> Self {
+    /// `sends`: SEND and immediates pass.
+    pub fn new(sends: bool) -> Self {
         let opcodes = layout().opcodes;
         assert!(opcodes.len() <= OPCODES, "{} opcodes in the layout, room for {OPCODES}", opcodes.len());
         let common: usize = layout().common.iter().map(|h| header_bytes(h)).sum();
         let (udp, crc) = (header_bytes("UDP"), layout().icrc.len_bytes);
         let size = |n: usize| (n as u64).to_bits();
         let with_imm = |k: usize| opcodes[k].header_bytes + opcodes[k].when_imm.map_or(0, header_bytes);
-        let supported = |k: usize| ["WRITE", "NOP", "ACK", "PROBE"].contains(&opcodes[k].name);
+        let supported = |k: usize| match opcodes[k].name {
+            "WRITE" | "NOP" | "ACK" | "PROBE" => true,
+            name => sends && name == "SEND",
+        };
         debug_assert!(opcode_header_bytes("WRITE") > common);
         filled!(RxChecks {
             sum2: array_init::array_init(|_| Default::default()),
@@ -146,11 +147,13 @@ impl RxChecks {
             }),
             opcode_carries: array_init::array_init(|k| Constant::new(opcodes.get(k).is_some_and(|o| o.payload))),
             opcode_supported: array_init::array_init(|k| Constant::new(k < opcodes.len() && supported(k))),
-            op_write: Constant::new(opcode_value("WRITE").to_bits());
+            op_write: Constant::new(opcode_value("WRITE").to_bits()),
+            op_send: Constant::new(opcode_value("SEND").to_bits()),
+            sends: Constant::new(sends);
             clock, reset, valid, header, ack, checked, ipv4_words, vlan, ipv4, ipv6, stored, frame_bytes, record_valid, record,
             valid1, header1, ack1, checked1, words1, ipv4_1, known1, stored1, frame1, before1, inner1, total1, valid2, header2,
             ack2, checked2, ipv4_2, stored2, short2, total2, available2, need2, in_ip2, headers2, udp2, known_opcode2, carries2,
-            supported2, is_write2, valid3, header3, ack3, stored3, bad3, sum3, ipv4_3, pad3, region3, is_write3, valid4,
+            supported2, places2, valid3, header3, ack3, stored3, bad3, sum3, ipv4_3, pad3, region3, places3, valid4,
             record4, word, part, bad, fold, region, all_bad, reason,
             judged,
         })
@@ -192,7 +195,7 @@ impl Logic for RxChecks {
             known_opcode2,
             carries2,
             supported2,
-            is_write2,
+            places2,
             valid3,
             header3,
             ack3,
@@ -202,7 +205,7 @@ impl Logic for RxChecks {
             ipv4_3,
             pad3,
             region3,
-            is_write3,
+            places3,
             valid4,
             record4
         );
@@ -258,7 +261,8 @@ impl Logic for RxChecks {
         self.known_opcode2.d.next = false;
         self.carries2.d.next = false;
         self.supported2.d.next = false;
-        self.is_write2.d.next = self.header1.q.val().opcode == self.op_write.val();
+        self.places2.d.next = (self.header1.q.val().opcode == self.op_write.val())
+            | (self.sends.val() & (self.header1.q.val().opcode == self.op_send.val()));
         for k in 0..16 {
             if self.opcode_known[k].val() & (self.header1.q.val().opcode == self.opcode[k].val()) {
                 self.known_opcode2.d.next = true;
@@ -278,7 +282,7 @@ impl Logic for RxChecks {
         self.stored3.d.next = self.stored2.q.val();
         self.ipv4_3.d.next = self.ipv4_2.q.val();
         self.pad3.d.next = self.checked2.q.val().pad;
-        self.is_write3.d.next = self.is_write2.q.val();
+        self.places3.d.next = self.places2.q.val();
         self.sum3.d.next = (bit_cast::<20, 18>(self.sum2[0].q.val()) + bit_cast::<20, 18>(self.sum2[1].q.val()))
             + (bit_cast::<20, 18>(self.sum2[2].q.val()) + bit_cast::<20, 18>(self.sum2[3].q.val()));
         comment!("payload and pad: what UDP counts without its header, the opcode's headers and the ICRC");
@@ -305,8 +309,10 @@ impl Logic for RxChecks {
         self.bad.next =
             self.bad.val().replace_bit(9, self.region.val().get_bit(16) | (self.region.val().any() & !self.carries2.q.val()));
         self.bad.next = self.bad.val().replace_bit(10, !self.region.val().any() & self.checked2.q.val().pad.any());
-        self.bad.next =
-            self.bad.val().replace_bit(12, !self.supported2.q.val() | (self.is_write2.q.val() & self.checked2.q.val().imm));
+        self.bad.next = self
+            .bad
+            .val()
+            .replace_bit(12, !self.supported2.q.val() | (self.places2.q.val() & self.checked2.q.val().imm & !self.sends.val()));
         self.bad.next = self.bad.val().replace_bit(13, self.region.val().get_bits::<3>(13) != 0);
         self.bad3.d.next = self.bad.val();
 
@@ -324,7 +330,7 @@ impl Logic for RxChecks {
         self.record4.d.next.reason = self.reason.val();
         self.judged.next = self.header3.q.val();
         self.judged.next.payload_bytes = 0.into();
-        if self.is_write3.q.val() {
+        if self.places3.q.val() {
             self.judged.next.payload_bytes = bit_cast::<13, 17>(self.region3.q.val() - bit_cast::<17, 2>(self.pad3.q.val()));
         }
         self.record4.d.next.header = self.judged.val();

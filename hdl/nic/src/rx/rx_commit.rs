@@ -24,6 +24,10 @@ pub struct RxCommit {
     pub outside: Signal<In, Bit>,
     pub refused: Signal<In, Bit>,
     pub code: Signal<In, Bits<3>>,
+    /// Q2: `refused` only for now.
+    pub rnr: Signal<In, Bit>,
+    /// R3 saw the QP in Error.
+    pub qp_failed: Signal<In, Bit>,
     pub placed: Signal<In, Bit>,
     pub addr: Signal<In, Bits<64>>,
     pub acked: Signal<In, Bit>,
@@ -34,7 +38,7 @@ pub struct RxCommit {
     pub path: Signal<In, RxPathRow>,
     pub cum: Signal<In, Bits<24>>,
     pub high: Signal<In, Bits<24>>,
-    /// The packet is a WRITE of an open QP, and its oldest incomplete message.
+    /// The packet is a WRITE or SEND of an open QP, and its oldest incomplete message.
     pub exp_valid: Signal<In, Bit>,
     pub exp: Signal<In, Bits<24>>,
     pub valid: Signal<Out, Bit>,
@@ -60,7 +64,7 @@ impl RxCommit {
             kind_timer: Constant::new(kind::TIMER.to_bits()),
             kind_swap: Constant::new(kind::EPOCH_SWAP.to_bits()),
             kind_publish: Constant::new(kind::EPOCH_PUBLISH.to_bits());
-            clock, reset, swap, publish, step, header, timer, allowed, ack, probe, duplicate, outside, refused, code, placed,
+            clock, reset, swap, publish, step, header, timer, allowed, ack, probe, duplicate, outside, refused, code, rnr, qp_failed, placed,
             addr, acked, now, share, path, cum, high, exp_valid, exp, valid, record, valid_r, row,
         })
     }
@@ -116,6 +120,8 @@ impl Logic for RxCommit {
             if self.refused.val() {
                 self.row.d.next.code = bit_cast::<8, 3>(self.code.val());
             }
+            self.row.d.next.rnr = self.refused.val() & self.rnr.val();
+            self.row.d.next.qp_failed = self.qp_failed.val();
             self.row.d.next.placed = self.placed.val();
             self.row.d.next.addr = 0.into();
             if self.placed.val() {

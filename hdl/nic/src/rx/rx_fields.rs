@@ -1,7 +1,8 @@
 //! rx_fields: the header fields of a frame, picked from its first beats. Wires and two multiplexers (VLAN tag, IP version).
-//! In: the first NB beats of a frame, its form. Out: the fields, each at its own position of the wire layout.
+//! In: the first NB beats of a frame, its form. Out: the fields, each at its own position of the wire layout; of a SEND those that
+//! a WRITE has elsewhere.
 //! Guarantees: every offset comes from mrnic_wire's tables; the Verilog is written from the same list as the simulation.
-use super::rx_layout::{constant, expected, field, header_at, header_bytes, longest_headers, Form, FORMS};
+use super::rx_layout::{constant, expected, field, header_at, header_bytes, longest_headers, opcode_value, Form, FORMS};
 use super::rx_rows::{RxAckHeader, RxHeader};
 use mrnic_wire::tables::FieldInfo;
 use rust_hdl_core::prelude::*;
@@ -32,10 +33,12 @@ pub struct RxFields<const W: usize, const NB: usize> {
     pub checked: Signal<Out, RxChecked>,
     /// The IPv4 header, first byte most significant.
     pub ipv4_words: Signal<Out, Bits<160>>,
+    _sends: bool,
 }
 
-impl<const W: usize, const NB: usize> Default for RxFields<W, NB> {
-    fn default() -> Self {
+impl<const W: usize, const NB: usize> RxFields<W, NB> {
+    /// `sends`: what SENDs and immediates need is read too.
+    pub fn new(sends: bool) -> Self {
         assert!(NB * W / 8 >= longest_headers(), "{NB} beats of {W} bits hold no ACK over tagged IPv6");
         Self {
             beat: array_init::array_init(|_| Default::default()),
@@ -45,6 +48,7 @@ impl<const W: usize, const NB: usize> Default for RxFields<W, NB> {
             ack: Default::default(),
             checked: Default::default(),
             ipv4_words: Default::default(),
+            _sends: sends,
         }
     }
 }
@@ -53,6 +57,10 @@ impl<const W: usize, const NB: usize> Default for RxFields<W, NB> {
 enum Source {
     /// A transport header: opcode whose packets have it, header, field.
     Transport(&'static str, &'static str, &'static str),
+    /// Header and field of a WRITE, and of a SEND; the narrower one is extended by zeros.
+    ByOpcode((&'static str, &'static str), (&'static str, &'static str)),
+    /// The same; zero if no SENDs are received.
+    OfSends((&'static str, &'static str), (&'static str, &'static str)),
     Udp(&'static str),
     /// One field of each IP version.
     Ip(&'static str, &'static str),
@@ -63,7 +71,7 @@ enum Source {
     Good(&'static str),
     Zero,
 }
-use Source::{Good, Ip, IpGood, Marked, Transport, Udp, Zero};
+use Source::{ByOpcode, Good, Ip, IpGood, Marked, OfSends, Transport, Udp, Zero};
 
 /// The fields of `RxHeader`, in the order of its declaration.
 const HEADER: &[(usize, Source)] = &[
@@ -80,10 +88,14 @@ const HEADER: &[(usize, Source)] = &[
     (24, Transport("WRITE", "MSGH", "msn")),
     (1, Transport("WRITE", "MSGH", "first")),
     (1, Transport("WRITE", "MSGH", "last")),
-    (64, Transport("WRITE", "PLH", "va")),
+    (64, ByOpcode(("PLH", "va"), ("SNDH", "offset"))),
     (32, Transport("WRITE", "PLH", "rkey")),
-    (32, Transport("WRITE", "PLH", "length")),
+    (32, ByOpcode(("PLH", "length"), ("SNDH", "length"))),
     (13, Zero),
+    (24, OfSends(("IMMH", "rq_seq"), ("SNDH", "rq_seq"))),
+    (32, OfSends(("IMMH", "immediate"), ("IMMH", "immediate"))),
+    (1, OfSends(("MSGH", "imm"), ("MSGH", "imm"))),
+    (1, OfSends(("MSGH", "sol"), ("MSGH", "sol"))),
 ];
 
 /// The fields of `RxAckHeader`.
@@ -132,13 +144,19 @@ fn pick(bytes: &[u8], at: usize, width: usize) -> Vec<bool> {
     (0..width).rev().map(|k| bytes[(at + k) / 8] >> (7 - (at + k) % 8) & 1 == 1).collect()
 }
 
+/// The bytes say that the frame is a SEND.
+fn is_send(udp: &[u8]) -> bool {
+    let opcode = field("BTH", "opcode");
+    number(&pick(udp, transport_at("WRITE", "BTH", &opcode), opcode.width)) == opcode_value("SEND")
+}
+
 fn number(bits: &[bool]) -> u64 {
     bits.iter().rev().fold(0, |n, b| n << 1 | u64::from(*b))
 }
 
 impl Source {
     /// The value, lowest bit first, of a frame in `form`; `ip` starts at the IP header, `udp` at the UDP header.
-    fn value(&self, width: usize, form: Form, ip: &[u8], udp: &[u8]) -> Vec<bool> {
+    fn value(&self, width: usize, form: Form, ip: &[u8], udp: &[u8], sends: bool) -> Vec<bool> {
         let in_ip = |name| {
             let f = field(form.ip(), name);
             pick(ip, f.bit_offset, f.width)
@@ -147,6 +165,14 @@ impl Source {
             Transport(opcode, header, name) => {
                 let f = field(header, name);
                 pick(udp, transport_at(opcode, header, &f), width)
+            }
+            OfSends(..) if !sends => vec![false; width],
+            ByOpcode(write, send) | OfSends(write, send) => {
+                let (opcode, (header, name)) = if sends && is_send(udp) { ("SEND", send) } else { ("WRITE", write) };
+                let f = field(header, name);
+                let mut bits = pick(udp, transport_at(opcode, header, &f), f.width);
+                bits.resize(width, false);
+                bits
             }
             Udp(name) => pick(udp, field("UDP", name).bit_offset, width),
             Ip(v4, v6) => in_ip(if form.ipv6 { v6 } else { v4 }),
@@ -161,7 +187,7 @@ impl Source {
     }
 
     /// The same as a Verilog expression over `ip` and `udp`, whose first byte is the most significant.
-    fn verilog(&self, width: usize) -> String {
+    fn verilog(&self, width: usize, sends: bool) -> String {
         let slice = |vector: &str, bytes: usize, at: usize, width: usize| {
             let high = 8 * bytes - 1 - at;
             format!("{vector}[{high}:{}]", high + 1 - width)
@@ -183,6 +209,21 @@ impl Source {
             Transport(opcode, header, name) => {
                 slice("udp", transport_bytes(), transport_at(opcode, header, &field(header, name)), width)
             }
+            OfSends(..) if !sends => format!("{width}'d0"),
+            ByOpcode(write, send) | OfSends(write, send) => {
+                let of = |opcode, (header, name): (&str, &str)| {
+                    let f = field(header, name);
+                    let bits = slice("udp", transport_bytes(), transport_at(opcode, header, &f), f.width);
+                    match width - f.width {
+                        0 => bits,
+                        missing => format!("{{{missing}'d0, {bits}}}"),
+                    }
+                };
+                match sends {
+                    true => format!("(send ? {} : {})", of("SEND", send), of("WRITE", write)),
+                    false => of("WRITE", write),
+                }
+            }
             Udp(name) => slice("udp", transport_bytes(), field("UDP", name).bit_offset, width),
             Ip(v4, v6) => format!("(ipv6 ? {} : {})", in_ip(FORMS[2], v6), in_ip(FORMS[0], v4)),
             Marked => {
@@ -200,9 +241,9 @@ impl Source {
 }
 
 /// A struct's value from its fields' bits.
-fn assemble<const N: usize>(list: &[(usize, Source)], form: Form, ip: &[u8], udp: &[u8]) -> Bits<N> {
+fn assemble<const N: usize>(list: &[(usize, Source)], form: Form, ip: &[u8], udp: &[u8], sends: bool) -> Bits<N> {
     let mut all = Bits::<N>::default();
-    let bits = list.iter().flat_map(|(width, source)| source.value(*width, form, ip, udp));
+    let bits = list.iter().flat_map(|(width, source)| source.value(*width, form, ip, udp, sends));
     for (i, bit) in bits.enumerate().filter(|(_, bit)| *bit) {
         all = all.replace_bit(i, bit);
     }
@@ -238,7 +279,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
         // As in the Verilog: the inner part is cut first, then the UDP header on.
         let ip = &frame[form.ip_at()..form.ip_at() + inner_bytes()];
         let udp = &ip[header_bytes(form.ip())..][..transport_bytes()];
-        let mut h = Cursor(assemble::<{ RxHeader::BITS }>(HEADER, form, ip, udp), 0);
+        let mut h = Cursor(assemble::<{ RxHeader::BITS }>(HEADER, form, ip, udp, self._sends), 0);
         self.header.next = RxHeader {
             opcode: h.take(),
             ack_req: h.bit(),
@@ -257,8 +298,12 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             rkey: h.take(),
             length: h.take(),
             payload_bytes: h.take(),
+            rq_seq: h.take(),
+            imm: h.take(),
+            has_imm: h.bit(),
+            sol: h.bit(),
         };
-        let mut a = Cursor(assemble::<{ RxAckHeader::BITS }>(ACK, form, ip, udp), 0);
+        let mut a = Cursor(assemble::<{ RxAckHeader::BITS }>(ACK, form, ip, udp, self._sends), 0);
         self.ack.next = RxAckHeader {
             ts_echo: a.take(),
             service: a.take(),
@@ -271,7 +316,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             mak_code: a.take(),
             mak_msn: a.take(),
         };
-        let mut c = Cursor(assemble::<{ RxChecked::BITS }>(CHECKED, form, ip, udp), 0);
+        let mut c = Cursor(assemble::<{ RxChecked::BITS }>(CHECKED, form, ip, udp, self._sends), 0);
         self.checked.next = RxChecked {
             length: c.take(),
             protocol: c.take(),
@@ -304,10 +349,15 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             format!("{vector}[{}:{}]", 8 * (bytes - from) - 1, 8 * (bytes - from - len))
         };
         let list = |fields: &[(usize, Source)]| {
-            let all: Vec<String> = fields.iter().rev().map(|(w, s)| s.verilog(*w)).collect();
+            let all: Vec<String> = fields.iter().rev().map(|(w, s)| s.verilog(*w, self._sends)).collect();
             format!("{{\n    {}}}", all.join(",\n    "))
         };
         let (v4, v6) = (header_bytes("IPV4"), header_bytes("IPV6"));
+        let opcode = Transport("WRITE", "BTH", "opcode").verilog(field("BTH", "opcode").width, self._sends);
+        let send = match self._sends {
+            true => format!("wire send = {opcode} == {}'d{};\n", field("BTH", "opcode").width, opcode_value("SEND")),
+            false => String::new(),
+        };
         let unused_frame = 8 * (frame - FORMS[1].ip_at() - inner);
         let mut unused = vec![cut("frame", frame, 0, FORMS[0].ip_at()), "ip".to_string(), "udp".to_string()];
         if unused_frame > 0 {
@@ -320,7 +370,7 @@ wire [{}:0] frame = {{\n    {}}};
 wire [{}:0] ip = vlan ? {} : {};
 wire [{}:0] udp = ipv6 ? {} : {};
 wire unused = &{{1'b0, {}}};
-assign header = {};
+{send}assign header = {};
 assign ack = {};
 assign checked = {};
 assign ipv4_words = {};

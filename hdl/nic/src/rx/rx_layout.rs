@@ -56,6 +56,12 @@ pub fn opcode_header_bytes(opcode: &str) -> usize {
     layout().opcode(opcode).map_or(0, |o| o.header_bytes)
 }
 
+/// First byte of the payload in a frame.
+pub fn payload_at(form: Form, opcode: &str, imm: bool) -> usize {
+    let when_imm = layout().opcode(opcode).and_then(|o| o.when_imm).map_or(0, header_bytes);
+    form.transport_at() + opcode_header_bytes(opcode) + if imm { when_imm } else { 0 }
+}
+
 /// Fields of a header with the only value they may have.
 pub fn expected(header: &str) -> Vec<(FieldInfo, u64)> {
     let fields = layout().header(header).map_or(&[][..], |h| h.fields);

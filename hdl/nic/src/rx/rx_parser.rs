@@ -4,7 +4,7 @@
 //! a frame is only let in when its record has room, and no frame needs more buffer than there is.
 use super::rx_checks::{RxChecks, RxRecord};
 use super::rx_fields::RxFields;
-use super::rx_layout::{constant, crc_initial, crc_residue, field, header_bytes, opcode_header_bytes, opcode_value, FORMS};
+use super::rx_layout::{constant, crc_initial, crc_residue, field, header_at, header_bytes, opcode_value, payload_at, FORMS};
 use super::rx_rows::{RxAckHeader, RxHeader};
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -15,6 +15,8 @@ use rust_hdl_widgets::prelude::*;
 
 /// Frames between their first beat and their verdict, at most.
 const UNDECIDED_FRAMES: usize = 15;
+/// What decides where the payload starts: the form of the frame + 4 if it is a SEND + 8 if it has an immediate.
+const VARIANTS: usize = 16;
 /// Beats with bytes that the CRC reads otherwise, at the narrowest width.
 const MASKED_BEATS: usize = 9;
 /// `commit_drop_reason` of a frame with a wrong ICRC; lower ones are the checks of docs/wire.md.
@@ -59,6 +61,10 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     pub hdr_rkey: Signal<Out, Bits<32>>,
     pub hdr_length: Signal<Out, Bits<32>>,
     pub hdr_payload_bytes: Signal<Out, Bits<13>>,
+    pub hdr_rq_seq: Signal<Out, Bits<24>>,
+    pub hdr_imm: Signal<Out, Bits<32>>,
+    pub hdr_has_imm: Signal<Out, Bit>,
+    pub hdr_sol: Signal<Out, Bit>,
     pub hdr_ts_echo: Signal<Out, Bits<16>>,
     pub hdr_service: Signal<Out, Bits<16>>,
     pub hdr_ce: Signal<Out, Bits<16>>,
@@ -118,8 +124,12 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     vlan3: DFF<Bit>,
     ipv4_3: DFF<Bit>,
     ipv6_3: DFF<Bit>,
-    form3: DFF<Bits<2>>,
-    write3: DFF<Bit>,
+    /// The opcode carries payload that is of use; what the opcode and MSGH say of its place.
+    places3: DFF<Bit>,
+    send3: DFF<Bit>,
+    imm3: DFF<Bit>,
+    payload_beat3: DFF<Bits<16>>,
+    lane3: DFF<Bits<4>>,
     region3: DFF<Bits<18>>,
     left3: DFF<Bits<18>>,
     stored3: DFF<Bit>,
@@ -152,6 +162,12 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     at_payload: Signal<Local, Bit>,
     stores: Signal<Local, Bit>,
     opcode: Signal<Local, Bits<8>>,
+    places2: Signal<Local, Bit>,
+    send2: Signal<Local, Bit>,
+    imm2: Signal<Local, Bit>,
+    variant2: Signal<Local, Bits<4>>,
+    payload_beat2: Signal<Local, Bits<16>>,
+    lane2: Signal<Local, Bits<4>>,
     decide: Signal<Local, Bit>,
     good: Signal<Local, Bit>,
     useful: Signal<Local, Bit>,
@@ -170,10 +186,16 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     opcode_beat: [Constant<Bits<16>>; 4],
     opcode_at: [Constant<Bits<10>>; 4],
     op_write: Constant<Bits<8>>,
-    payload_beat: [Constant<Bits<16>>; 4],
-    payload_offset: [Constant<Bits<18>>; 4],
-    down: [Constant<Bits<16>>; 4],
-    up: [Constant<Bits<16>>; 4],
+    op_send: Constant<Bits<8>>,
+    sends: Constant<Bit>,
+    imm_beat: [Constant<Bits<16>>; 4],
+    imm_at: [Constant<Bits<10>>; 4],
+    payload_beat: [Constant<Bits<16>>; VARIANTS],
+    payload_offset: [Constant<Bits<18>>; VARIANTS],
+    /// Number of the variant's shift among those that occur.
+    lane: [Constant<Bits<4>>; VARIANTS],
+    down: [Constant<Bits<16>>; VARIANTS],
+    up: [Constant<Bits<16>>; VARIANTS],
     keep_plain: [Constant<Bits<W>>; MASKED_BEATS],
     keep_vlan: [Constant<Bits<W>>; MASKED_BEATS],
     ones: [Constant<Bits<W>>; MASKED_BEATS],
@@ -217,12 +239,22 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
         let fits = FORMS.iter().all(|f| f.length_at() / K == inner / K) && FORMS[3].transport_at() < MASKED_BEATS * K;
         assert!(fits, "the IP length of every form must stand in the beat of the tagged Ethertype");
         let each = |f: &dyn Fn(super::rx_layout::Form) -> usize| -> Vec<u64> { FORMS.iter().map(|x| f(*x) as u64).collect() };
-        let payload_at = |f: super::rx_layout::Form| f.transport_at() + opcode_header_bytes("WRITE");
         let length_at = each(&|f| f.length_at() % K * 8);
         // Last byte of the IP packet = this + the length field.
         let last = each(&|f| f.ip_at() + f.uncounted_bytes() - 1);
         let opcode_at = each(&|f| f.transport_at() + field("BTH", "opcode").bit_offset / 8);
-        let payload = each(&payload_at);
+        let imm = field("MSGH", "imm").bit_offset;
+        let imm_at = each(&|f| f.transport_at() + header_at("WRITE", "MSGH") + imm / 8);
+        let payload: [u64; VARIANTS] = array_init::array_init(|v| {
+            let (form, send, imm) = (FORMS[v % 4], v & 4 != 0 && config.sends, v & 8 != 0 && config.sends);
+            payload_at(form, if send { "SEND" } else { "WRITE" }, imm) as u64
+        });
+        // The shifts that occur; what is too much repeats the first one and is never chosen.
+        let mut lanes: Vec<u64> = payload.iter().map(|at| at % K as u64).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        let lane = |v: usize| lanes.iter().position(|at| *at == payload[v] % K as u64).unwrap_or(0) as u64;
+        let shift = |l: usize| 8 * lanes.get(l).copied().unwrap_or(lanes[0]);
         // Payload with pad = last byte of the IP packet + 1 - ICRC - first byte of the payload.
         let crc_bytes = super::rx_layout::layout().icrc.len_bytes as u64;
         let (keep, ones): (Vec<_>, Vec<_>) = FORMS.iter().map(|f| f.crc_masks()).unzip();
@@ -230,7 +262,8 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
         let buffer_beats = config.fifo.rx_payload_bytes / K;
         filled!(RxParser {
             crc_pipe: Crc32Pipe::new(crc_initial()),
-            checks: RxChecks::new(),
+            fields: RxFields::new(config.sends),
+            checks: RxChecks::new(config.sends),
             records: Fifo::new(UNDECIDED_FRAMES + 1),
             crc_good: Fifo::new(UNDECIDED_FRAMES + 1),
             headers: Fifo::new(config.fifo.hdr),
@@ -250,10 +283,15 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             opcode_beat: array_init::array_init(|f| Constant::new((opcode_at[f] / K as u64).to_bits())),
             opcode_at: array_init::array_init(|f| Constant::new((opcode_at[f] % K as u64 * 8).to_bits())),
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
-            payload_beat: array_init::array_init(|f| Constant::new((payload[f] / K as u64).to_bits())),
-            payload_offset: array_init::array_init(|f| Constant::new((payload[f] + crc_bytes - 1).to_bits())),
-            down: array_init::array_init(|f| Constant::new((payload[f] % K as u64 * 8).to_bits())),
-            up: array_init::array_init(|f| Constant::new((W as u64 - payload[f] % K as u64 * 8).to_bits())),
+            op_send: Constant::new(opcode_value("SEND").to_bits()),
+            sends: Constant::new(config.sends),
+            imm_beat: array_init::array_init(|f| Constant::new((imm_at[f] / K as u64).to_bits())),
+            imm_at: array_init::array_init(|f| Constant::new((imm_at[f] % K as u64 * 8 + 7 - imm as u64 % 8).to_bits())),
+            payload_beat: array_init::array_init(|v| Constant::new((payload[v] / K as u64).to_bits())),
+            payload_offset: array_init::array_init(|v| Constant::new((payload[v] + crc_bytes - 1).to_bits())),
+            lane: array_init::array_init(|v| Constant::new(lane(v).to_bits())),
+            down: array_init::array_init(|l| Constant::new(shift(l).to_bits())),
+            up: array_init::array_init(|l| Constant::new((W as u64 - shift(l)).to_bits())),
             keep_plain: beats(&keep[0], 0xFF),
             keep_vlan: beats(&keep[1], 0xFF),
             ones: beats(&ones[0], 0),
@@ -270,14 +308,14 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             undecided_most: Constant::new((UNDECIDED_FRAMES as u64).to_bits());
             clock, reset, fault, mac_rx_tvalid, mac_rx_tready, mac_rx_tdata, mac_rx_tkeep, mac_rx_tlast, hdr_valid, hdr_ready,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
-            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce,
+            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn,
-            pl_valid, pl_ready, pl_data, pl_last, commit_drop_valid, commit_drop_reason, fields, keep_last, undecided, inside,
+            pl_valid, pl_ready, pl_data, pl_last, commit_drop_valid, commit_drop_reason, keep_last, undecided, inside,
             valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2, bytes2, outer2, inner2, vlan2,
-            ipv4_2, ipv6_2, length2, ip_last2, crc_done2, valid3, data3, last3, index3, bytes3, vlan3, ipv4_3, ipv6_3, form3,
-            write3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
+            ipv4_2, ipv6_2, length2, ip_last2, crc_done2, valid3, data3, last3, index3, bytes3, vlan3, ipv4_3, ipv6_3, places3,
+            send3, imm3, payload_beat3, lane3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
             admit, take, move1, move2, move3, outer_raw, inner_raw, kind, length_raw, form2, form1, ends, tail, masked, region,
-            left, aligned, at_payload, stores, opcode, decide, good, useful, passed, record, head,
+            left, aligned, at_payload, stores, opcode, places2, send2, imm2, variant2, payload_beat2, lane2, decide, good, useful, passed, record, head,
         })
     }
 }
@@ -319,8 +357,11 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             vlan3,
             ipv4_3,
             ipv6_3,
-            form3,
-            write3,
+            places3,
+            send3,
+            imm3,
+            payload_beat3,
+            lane3,
             region3,
             left3,
             stored3,
@@ -355,14 +396,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         if self.ipv6_2.q.val() {
             self.form2.next = self.form2.val() | 2;
         }
-        self.at_payload.next = false;
+        self.at_payload.next = self.index3.q.val() == self.payload_beat3.q.val();
         self.aligned.next = (self.data3.q.val() >> self.down[0].val()) | (self.data2.q.val() << self.up[0].val());
-        for f in 0..4 {
-            if self.form3.q.val() == f.to_bits::<2>() {
-                self.at_payload.next = self.index3.q.val() == self.payload_beat[f].val();
-                self.aligned.next = self.data3.q.val() >> self.down[f].val();
+        for l in 0..16 {
+            if self.lane3.q.val() == l.to_bits::<4>() {
+                self.aligned.next = self.data3.q.val() >> self.down[l].val();
                 if !self.last3.q.val() {
-                    self.aligned.next = (self.data3.q.val() >> self.down[f].val()) | (self.data2.q.val() << self.up[f].val());
+                    self.aligned.next = (self.data3.q.val() >> self.down[l].val()) | (self.data2.q.val() << self.up[l].val());
                 }
             }
         }
@@ -370,7 +410,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         if self.at_payload.val() {
             comment!("a payload of 8 KiB or more (or of negative length) is not stored: its frame is dropped");
             self.left.next = self.region3.q.val();
-            if self.region3.q.val().get_bits::<5>(13).any() | !self.write3.q.val() {
+            if self.region3.q.val().get_bits::<5>(13).any() | !self.places3.q.val() {
                 self.left.next = 0.into();
             }
         }
@@ -505,15 +545,38 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.crc_good.write.next = self.crc_pipe.crc_valid.val();
         self.crc_good.data_in.next = self.crc_pipe.crc.val() == self.residue.val();
 
-        comment!("stage 3: capture, payload length from the IP length, opcode");
-        self.region.next = 0.into();
+        comment!("stage 3: capture, opcode and immediate as far as they are known, payload length from the IP length");
+        self.places2.next = self.places3.q.val() & !self.first2.q.val();
+        self.send2.next = self.send3.q.val() & !self.first2.q.val();
+        self.imm2.next = self.imm3.q.val() & !self.first2.q.val();
         self.opcode.next = 0.into();
         for f in 0..4 {
             if self.form2.val() == f.to_bits::<2>() {
-                self.region.next = bit_cast::<18, 17>(self.ip_last2.q.val()) - self.payload_offset[f].val();
                 if self.index2.q.val() == self.opcode_beat[f].val() {
                     self.opcode.next = self.data2.q.val().get_bits::<8>(self.opcode_at[f].val().index());
+                    self.send2.next = self.sends.val() & (self.opcode.val() == self.op_send.val());
+                    self.places2.next = self.send2.val() | (self.opcode.val() == self.op_write.val());
                 }
+                if self.index2.q.val() == self.imm_beat[f].val() {
+                    self.imm2.next = self.sends.val() & self.data2.q.val().get_bit(self.imm_at[f].val().index());
+                }
+            }
+        }
+        self.variant2.next = bit_cast::<4, 2>(self.form2.val());
+        if self.send2.val() {
+            self.variant2.next = self.variant2.val() | 4;
+        }
+        if self.imm2.val() {
+            self.variant2.next = self.variant2.val() | 8;
+        }
+        self.region.next = 0.into();
+        self.payload_beat2.next = 0.into();
+        self.lane2.next = 0.into();
+        for v in 0..16 {
+            if self.variant2.val() == v.to_bits::<4>() {
+                self.region.next = bit_cast::<18, 17>(self.ip_last2.q.val()) - self.payload_offset[v].val();
+                self.payload_beat2.next = self.payload_beat[v].val();
+                self.lane2.next = self.lane[v].val();
             }
         }
         for k in 0..NB {
@@ -541,16 +604,12 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             self.vlan3.d.next = self.vlan2.q.val();
             self.ipv4_3.d.next = self.ipv4_2.q.val();
             self.ipv6_3.d.next = self.ipv6_2.q.val();
-            self.form3.d.next = self.form2.val();
+            self.places3.d.next = self.places2.val();
+            self.send3.d.next = self.send2.val();
+            self.imm3.d.next = self.imm2.val();
+            self.payload_beat3.d.next = self.payload_beat2.val();
+            self.lane3.d.next = self.lane2.val();
             self.region3.d.next = self.region.val();
-            if self.first2.q.val() {
-                self.write3.d.next = false;
-            }
-            for f in 0..4 {
-                if (self.form2.val() == f.to_bits::<2>()) & (self.index2.q.val() == self.opcode_beat[f].val()) {
-                    self.write3.d.next = self.opcode.val() == self.op_write.val();
-                }
-            }
         }
         self.payload.data_in.next = self.aligned.val();
         self.payload.write.next = self.stores.val() & self.move3.val();
@@ -633,6 +692,10 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.hdr_rkey.next = self.head.val().header.rkey;
         self.hdr_length.next = self.head.val().header.length;
         self.hdr_payload_bytes.next = self.head.val().header.payload_bytes;
+        self.hdr_rq_seq.next = self.head.val().header.rq_seq;
+        self.hdr_imm.next = self.head.val().header.imm;
+        self.hdr_has_imm.next = self.head.val().header.has_imm;
+        self.hdr_sol.next = self.head.val().header.sol;
         self.hdr_ts_echo.next = self.head.val().ack.ts_echo;
         self.hdr_service.next = self.head.val().ack.service;
         self.hdr_ce.next = self.head.val().ack.ce;

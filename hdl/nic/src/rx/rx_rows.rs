@@ -23,6 +23,11 @@ pub struct RxHeader {
     pub rkey: Bits<32>,
     pub length: Bits<32>,
     pub payload_bytes: Bits<13>,
+    /// Of a consuming message (docs/protocol.md, section 11), and so are the next three; of a SEND `va` is the offset.
+    pub rq_seq: Bits<24>,
+    pub imm: Bits<32>,
+    pub has_imm: Bit,
+    pub sol: Bit,
 }
 
 /// What an ACK carries besides the fields above; not interpreted by the receive side.
@@ -119,6 +124,10 @@ pub struct RxCommitRow {
     pub rx: Bits<16>,
     pub unacked: Bits<3>,
     pub exp: Bits<24>,
+    /// Q2: refused for now; `code` is 0 then.
+    pub rnr: Bit,
+    /// R3: the QP was seen in Error.
+    pub qp_failed: Bit,
 }
 
 /// `commit_rx_kind`.

@@ -12,7 +12,7 @@ impl Logic for RxCore {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
             self, clock, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest, place_full,
-            ack_full, rxerr_full
+            ack_full, rxerr_full, holding, waited, tickets
         );
         clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal);
         self.tracker.reset.next = self.reset.val();
@@ -32,12 +32,13 @@ impl Logic for RxCore {
             & self.setup.init_done.val()
             & self.tables.init_done.val();
 
-        comment!("verdicts of a packet, from clock 5 of its step on");
-        self.accepted.next = self.check.fresh.val() & !self.check.code.val().any();
-        self.refused.next = self.check.fresh.val() & self.check.code.val().any();
-        self.names_qp.next = self.check.fresh.val() & self.check.write.val() & !self.check.bad_qp.val();
+        comment!("verdicts of a packet, from clock 5 of its step on, of a SEND from clock 8 on");
+        self.request.next = self.check.write.val() | self.check.send.val();
+        self.refused.next = self.check.fresh.val() & (self.check.code.val().any() | self.check.rnr.val());
+        self.accepted.next = self.check.fresh.val() & !self.refused.val();
+        self.names_qp.next = self.check.fresh.val() & self.request.val() & !self.check.bad_qp.val();
         self.placed.next =
-            (self.accepted.val() & self.check.write.val() & self.h.q.val().payload_bytes.any()) | self.check.again.val();
+            (self.accepted.val() & self.request.val() & self.h.q.val().payload_bytes.any()) | self.check.again.val();
 
         comment!("outputs; what they show stays until the next step begins, and that waits until all of them are taken");
         self.place_valid.next = self.place_full.q.val();
@@ -141,7 +142,12 @@ impl Logic for RxCore {
                 self.peer_qpn.d.next = self.tables.qp.val().peer_qpn;
                 self.oldest.d.next = self.messages.exp_read.val();
                 self.acking.d.next = false;
+                self.waited.d.next = 0.into();
                 self.state.d.next = RxState::Judge;
+                if self.check.send.val() {
+                    comment!("the receive is known: its key is checked first");
+                    self.state.d.next = RxState::Key;
+                }
                 if self.is_timer.q.val() {
                     if !self.effect.timer_due.val() {
                         self.state.d.next = RxState::Idle;
@@ -152,11 +158,17 @@ impl Logic for RxCore {
                     self.state.d.next = RxState::Commit;
                 }
             }
+            RxState::Key => {
+                self.waited.d.next = self.waited.q.val() + 1;
+                if self.waited.q.val() == 2 {
+                    self.state.d.next = RxState::Judge;
+                }
+            }
             RxState::Judge => {
                 self.state.d.next = RxState::Apply;
             }
             RxState::Apply => {
-                comment!("clock 5: R4 to R8, R10");
+                comment!("clock 5, of a SEND 8: R4 to R8, R10");
                 self.path.d.next = self.effect.after.val();
                 self.acking.d.next = self.effect.ack_now.val();
                 self.place_full.d.next = !self.is_timer.q.val() & self.h.q.val().payload_bytes.any();
@@ -165,7 +177,10 @@ impl Logic for RxCore {
                     self.peer_known.d.next = true;
                     self.peer_qpn.d.next = self.check.qp.val().peer_qpn;
                 }
-                if self.refused.val() & (self.check.code.val() != 4) & (self.check.code.val() != 6) {
+                if !self.is_timer.q.val() & self.h.q.val().payload_bytes.any() & self.placed.val() {
+                    self.tickets.d.next = self.tickets.q.val() + 1;
+                }
+                if self.refused.val() & self.check.fails.val() {
                     comment!("R4: the QP goes to Error unless there is none or it is there");
                     self.rxerr_full.d.next = true;
                     self.fails.next = true;
@@ -173,8 +188,12 @@ impl Logic for RxCore {
                 self.state.d.next = RxState::Commit;
             }
             RxState::Commit => {
-                comment!("clock 6: write back and acknowledge as soon as the cumulative point and exp are final");
-                if !self.tracker.busy.val() & !self.messages.busy.val() & (!self.acking.q.val() | self.collect.ready.val()) {
+                comment!("clock 6, of a SEND 9: write back and acknowledge as soon as the cumulative point and exp are final and told");
+                if !self.tracker.busy.val()
+                    & !self.messages.busy.val()
+                    & self.messages.pass_done.val()
+                    & (!self.acking.q.val() | self.collect.ready.val())
+                {
                     self.commits.next = true;
                     self.changes.next = self.is_timer.q.val() | (self.check.allowed.val() & !self.check.ack.val());
                     self.state.d.next = RxState::Idle;
@@ -208,6 +227,10 @@ impl Logic for RxCore {
             self.h.d.next.rkey = self.hdr_rkey.val();
             self.h.d.next.length = self.hdr_length.val();
             self.h.d.next.payload_bytes = self.hdr_payload_bytes.val();
+            self.h.d.next.rq_seq = self.hdr_rq_seq.val();
+            self.h.d.next.imm = self.hdr_imm.val();
+            self.h.d.next.has_imm = self.hdr_has_imm.val();
+            self.h.d.next.sol = self.hdr_sol.val();
             if self.timers.due.val() {
                 self.h.d.next.conn = self.read_conn.val();
                 self.h.d.next.home = bit_cast::<8, 3>(self.read_row.val().get_bits::<3>(0));
@@ -226,6 +249,42 @@ impl Logic for RxCore {
             self.ack_r.d.next.mak_msn = self.hdr_mak_msn.val();
         }
 
+        comment!("Q1 to Q3, Q5: the receive of a consuming packet; the messages that exp has passed");
+        self.asks.next = self.sends.val()
+            & ((self.hdr_opcode.val() == self.op_send.val())
+                | ((self.hdr_opcode.val() == self.op_write.val()) & self.hdr_has_imm.val()));
+        self.rq_look.next = self.begin.val() & !self.timers.due.val() & self.asks.val();
+        self.rq_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
+        self.rq_seq.next = self.h.q.val().rq_seq;
+        self.rq_msn.next = self.h.q.val().msn;
+        if self.state.q.val() == RxState::Idle {
+            self.rq_qp.next = self.hdr_dest_qp.val().get_bits::<16>(0);
+            self.rq_seq.next = self.hdr_rq_seq.val();
+            self.rq_msn.next = self.hdr_msn.val();
+        }
+        if self.commits.val()
+            | (!self.check.looks.val() & ((self.state.q.val() == RxState::Key) | (self.state.q.val() == RxState::Judge)))
+        {
+            self.holding.d.next = false;
+        }
+        if self.rq_look.val() {
+            self.holding.d.next = true;
+        }
+        self.rq_step.next = self.rq_look.val() | self.holding.q.val();
+        self.rq_mark.next = (self.state.q.val() == RxState::Apply) & self.check.finds.val();
+        self.rq_accept.next = self.accepted.val();
+        self.rq_length.next = self.h.q.val().length;
+        self.rq_imm.next = self.h.q.val().imm;
+        self.rq_has_imm.next = self.h.q.val().has_imm;
+        self.rq_sol.next = self.h.q.val().sol;
+        self.rq_by_write.next = self.check.write.val();
+        self.rq_failed.next = self.check.failed.val();
+        self.pass_valid.next = self.messages.pass_valid.val();
+        self.pass_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
+        self.pass_slot.next = self.messages.pass_receive.val();
+        self.pass_ticket.next = self.tickets.q.val();
+        self.messages.pass_ready.next = self.pass_ready.val();
+
         comment!("received set, message, key and hint of the packet");
         self.tracker.fault.next = self.fault.val();
         self.tracker.start.next = self.begin.val();
@@ -238,7 +297,9 @@ impl Logic for RxCore {
         self.messages.msn.next = self.hdr_msn.val();
         self.messages.payload_bytes.next = self.hdr_payload_bytes.val();
         self.messages.length.next = self.hdr_length.val();
-        self.messages.take.next = self.taken.val() & self.check.write.val();
+        self.messages.consuming.next = self.asks.val();
+        self.messages.receive.next = self.hdr_rq_seq.val().get_bits::<8>(0);
+        self.messages.take.next = self.taken.val() & self.request.val();
         self.messages.clear.next = self.setup.qp_write.val();
         if self.state.q.val() == RxState::Settle {
             self.tracker.row.next = self.setup.path_row.val();
@@ -250,13 +311,22 @@ impl Logic for RxCore {
         self.key.rkey.next = self.hdr_rkey.val();
         self.key.va.next = self.hdr_va.val();
         self.key.bytes.next = self.hdr_payload_bytes.val();
+        self.key.is_local.next = false;
+        if self.state.q.val() == RxState::Class {
+            comment!("Q4: byte `offset` of the message goes to that byte of the receive");
+            self.key.start.next = self.check.send.val();
+            self.key.rkey.next = self.rq_lkey.val();
+            self.key.va.next = self.rq_addr.val() + bit_cast::<64, 32>(self.h.q.val().va.get_bits::<32>(0));
+            self.key.bytes.next = self.h.q.val().payload_bytes;
+            self.key.is_local.next = true;
+        }
         self.key.pd.next = self.check.qp.val().pd;
         self.key.write.next = self.setup.key_write.val();
         self.key.write_index.next = self.setup.index.val();
         self.key.write_data.next = self.setup.words.val().get_bits::<224>(0);
         self.hint.now.next = self.now.val();
         self.hint.cap.next = self.epoch_cap.val();
-        self.hint.add.next = self.taken.val() & self.check.write.val();
+        self.hint.add.next = self.taken.val() & self.request.val();
         self.hint.add_conn.next = self.h.q.val().conn;
         self.hint.add_bytes.next = self.h.q.val().payload_bytes;
         self.hint.read_conn.next = self.h.q.val().conn;
@@ -275,6 +345,8 @@ impl Logic for RxCore {
         self.check.verdict.next = self.tracker.verdict.val();
         self.check.fits.next = self.messages.fits.val();
         self.check.key_code.next = self.key.code.val();
+        self.check.found.next = self.rq_found.val();
+        self.check.receive_bytes.next = self.rq_len.val();
         self.effect.ack_delay.next = self.ack_delay.val();
         self.effect.ack_every.next = self.ack_every.val();
         self.effect.row.next = self.path.q.val();
@@ -330,6 +402,8 @@ impl Logic for RxCore {
         self.collect.refused.next = self.refused.val();
         self.collect.code.next = self.check.code.val();
         self.collect.bad_qp.next = self.check.bad_qp.val();
+        self.collect.rnr.next = self.check.rnr.val();
+        self.collect.rnr_timer.next = self.rq_timer.val();
         self.collect.path.next = self.path.q.val();
         self.collect.cum.next = self.tracker.cum.val();
         self.collect.vector.next = self.tracker.vector.val();
@@ -374,6 +448,8 @@ impl Logic for RxCore {
         self.journal.outside.next = self.check.outside.val();
         self.journal.refused.next = self.refused.val();
         self.journal.code.next = self.check.code.val();
+        self.journal.rnr.next = self.check.rnr.val();
+        self.journal.qp_failed.next = self.request.val() & !self.check.bad_qp.val() & self.check.qp_failed.val();
         self.journal.placed.next = self.placed.val();
         self.journal.addr.next = self.key.addr.val();
         self.journal.acked.next = self.acking.q.val();
@@ -385,7 +461,7 @@ impl Logic for RxCore {
         self.journal.path.next = self.path.q.val();
         self.journal.cum.next = self.tracker.cum.val();
         self.journal.high.next = self.tracker.high.val();
-        self.journal.exp_valid.next = self.check.write.val() & !self.check.bad_qp.val();
+        self.journal.exp_valid.next = self.request.val() & !self.check.bad_qp.val();
         self.journal.exp.next = self.messages.exp.val();
         self.commit_rx_valid.next = self.journal.valid.val();
         self.commit_rx_kind.next = self.journal.record.val().kind;
@@ -409,11 +485,15 @@ impl Logic for RxCore {
         self.commit_rx_rx.next = self.journal.record.val().rx;
         self.commit_rx_unacked.next = self.journal.record.val().unacked;
         self.commit_rx_exp.next = self.journal.record.val().exp;
+        self.commit_rx_rnr.next = self.journal.record.val().rnr;
+        self.commit_rx_qp_failed.next = self.journal.record.val().qp_failed;
         if self.reset.val() {
             self.state.d.next = RxState::Idle;
             self.place_full.d.next = false;
             self.ack_full.d.next = false;
             self.rxerr_full.d.next = false;
+            self.holding.d.next = false;
+            self.tickets.d.next = 0.into();
         }
     }
 }

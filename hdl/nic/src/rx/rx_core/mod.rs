@@ -1,6 +1,7 @@
 //! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, EPOCH SWAP, EPOCH PUBLISH, CFG.
-//! In: `hdr` records of good frames, table writes, registers. Out: `place`, `ackdesc`, `ack`, `rxerr`, commit records.
-//! Guarantees: every output has room before it is made; 7 clocks a packet, acknowledged or not (more where a hole is filled), 5 an ACK.
+//! In: `hdr` records of good frames, table writes, registers, receives (recv_queue). Out: `place`, `ackdesc`, `ack`, `rxerr`, what
+//! becomes of receives, commit records. Guarantees: every output has room before it is made; 7 clocks a packet, acknowledged or not
+//! (more where a hole is filled), 10 a SEND, 5 an ACK.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use crate::rx::ack_collect::AckCollect;
@@ -12,6 +13,7 @@ use crate::rx::path_update::PathUpdate;
 use crate::rx::rate_hint::RateHint;
 use crate::rx::rx_commit::RxCommit;
 use crate::rx::rx_config::RxConfig;
+use crate::rx::rx_layout::opcode_value;
 use crate::rx::rx_rows::{RxAckHeader, RxHeader, RxPathRow};
 use crate::rx::rx_tables::RxTables;
 use crate::rx::rx_timers::RxTimers;
@@ -27,6 +29,7 @@ pub enum RxState {
     Read,
     Calc,
     Class,
+    Key,
     Judge,
     Apply,
     Commit,
@@ -69,6 +72,11 @@ pub struct RxCore {
     pub hdr_rkey: Signal<In, Bits<32>>,
     pub hdr_length: Signal<In, Bits<32>>,
     pub hdr_payload_bytes: Signal<In, Bits<13>>,
+    /// Of WRITE with immediate and SEND, and so are the next three.
+    pub hdr_rq_seq: Signal<In, Bits<24>>,
+    pub hdr_imm: Signal<In, Bits<32>>,
+    pub hdr_has_imm: Signal<In, Bit>,
+    pub hdr_sol: Signal<In, Bit>,
     pub hdr_ts_echo: Signal<In, Bits<16>>,
     pub hdr_service: Signal<In, Bits<16>>,
     pub hdr_ce: Signal<In, Bits<16>>,
@@ -118,6 +126,38 @@ pub struct RxCore {
     pub ackdesc_mak_code: Signal<Out, Bits<8>>,
     pub ackdesc_mak_msn: Signal<Out, Bits<24>>,
     pub ackdesc_sav: Signal<Out, Bits<256>>,
+    /// Q1, in the first clock of a step: which receive does the packet use? (The QP may be one that does not exist.) The three
+    /// fields are those of the look until the step ends.
+    pub rq_look: Signal<Out, Bit>,
+    pub rq_qp: Signal<Out, Bits<16>>,
+    pub rq_seq: Signal<Out, Bits<24>>,
+    pub rq_msn: Signal<Out, Bits<24>>,
+    /// From the look until the step is committed, or needs no receive after all.
+    pub rq_step: Signal<Out, Bit>,
+    /// The answer, stable from three clocks after the look until the next one: 0 a receive, 1 not posted, 2 not one for it.
+    pub rq_found: Signal<In, Bits<2>>,
+    pub rq_addr: Signal<In, Bits<64>>,
+    pub rq_len: Signal<In, Bits<32>>,
+    pub rq_lkey: Signal<In, Bits<32>>,
+    pub rq_timer: Signal<In, Bits<5>>,
+    /// The receive found belongs to this message from now on, whether the packet is refused or not.
+    pub rq_mark: Signal<Out, Bit>,
+    /// With `rq_mark`: the packet is accepted, and what its message's completion tells.
+    pub rq_accept: Signal<Out, Bit>,
+    pub rq_length: Signal<Out, Bits<32>>,
+    pub rq_imm: Signal<Out, Bits<32>>,
+    pub rq_has_imm: Signal<Out, Bit>,
+    pub rq_sol: Signal<Out, Bit>,
+    pub rq_by_write: Signal<Out, Bit>,
+    /// With `rq_mark`, Q3: the status with which it completes if its QP fails by it, or 0.
+    pub rq_failed: Signal<Out, Bits<8>>,
+    /// Q5, before the step is committed: exp passed the message that uses this receive (rq_seq modulo
+    /// 256); `ticket`: number of payload writes ordered until then, modulo 2^16.
+    pub pass_valid: Signal<Out, Bit>,
+    pub pass_ready: Signal<In, Bit>,
+    pub pass_qp: Signal<Out, Bits<16>>,
+    pub pass_slot: Signal<Out, Bits<8>>,
+    pub pass_ticket: Signal<Out, Bits<16>>,
     pub rxerr_valid: Signal<Out, Bit>,
     pub rxerr_ready: Signal<In, Bit>,
     pub rxerr_qp: Signal<Out, Bits<16>>,
@@ -146,6 +186,10 @@ pub struct RxCore {
     pub commit_rx_rx: Signal<Out, Bits<16>>,
     pub commit_rx_unacked: Signal<Out, Bits<3>>,
     pub commit_rx_exp: Signal<Out, Bits<24>>,
+    /// Q2: refused for now.
+    pub commit_rx_rnr: Signal<Out, Bit>,
+    /// R3 saw the packet's QP in Error.
+    pub commit_rx_qp_failed: Signal<Out, Bit>,
     tracker: PathTracker,
     key: KeyCheck,
     messages: MessageTracker,
@@ -175,8 +219,16 @@ pub struct RxCore {
     place_full: DFF<Bit>,
     ack_full: DFF<Bit>,
     rxerr_full: DFF<Bit>,
+    /// The step holds a receive.
+    holding: DFF<Bit>,
+    /// Clocks in Key.
+    waited: DFF<Bits<2>>,
+    /// Payload writes ordered, modulo 2^16.
+    tickets: DFF<Bits<16>>,
     free: Signal<Local, Bit>,
     begin: Signal<Local, Bit>,
+    asks: Signal<Local, Bit>,
+    request: Signal<Local, Bit>,
     commits: Signal<Local, Bit>,
     changes: Signal<Local, Bit>,
     swaps: Signal<Local, Bit>,
@@ -190,6 +242,9 @@ pub struct RxCore {
     read_conn: Signal<Local, Bits<16>>,
     read_qp: Signal<Local, Bits<16>>,
     read_row: Signal<Local, Bits<24>>,
+    sends: Constant<Bit>,
+    op_write: Constant<Bits<8>>,
+    op_send: Constant<Bits<8>>,
 }
 
 impl RxCore {
@@ -202,13 +257,17 @@ impl RxCore {
             timers: RxTimers::new(config),
             setup: RxConfig::new(config),
             tables: RxTables::new(config),
-            check: PacketCheck::new(config);
+            check: PacketCheck::new(config),
+            sends: Constant::new(config.sends),
+            op_write: Constant::new(opcode_value("WRITE").to_bits()),
+            op_send: Constant::new(opcode_value("SEND").to_bits());
             clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
             init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, ack_valid,
             ack_ready, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
             commit_rx_valid,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
-            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce,
+            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm,
+            hdr_sol, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, ack_conn, ack_home, ack_cum,
             ack_ts_echo, ack_service, ack_ce, ack_dup, ack_flags, ack_rate, ack_sav, ack_mak_qp, ack_mak_code, ack_mak_msn,
             ackdesc_conn, ackdesc_home, ackdesc_via, ackdesc_cum, ackdesc_ts_echo, ackdesc_service, ackdesc_ce, ackdesc_dup,
@@ -216,9 +275,11 @@ impl RxCore {
             ackdesc_sav, commit_rx_kind, commit_rx_class, commit_rx_conn, commit_rx_home, commit_rx_via, commit_rx_opcode,
             commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
             commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
-            commit_rx_unacked, commit_rx_exp,
+            commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
+            rq_found, rq_addr, rq_len, rq_lkey, rq_timer, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
+            rq_by_write, rq_failed, pass_valid, pass_ready, pass_qp, pass_slot, pass_ticket,
             effect, collect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
-            place_full, ack_full, rxerr_full, free, begin, commits, changes, swaps, publishes, accepted, refused, names_qp,
+            place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, commits, changes, swaps, publishes, accepted, refused, names_qp,
             placed, taken, fails, read_conn, read_qp, read_row,
         })
     }

@@ -1,0 +1,604 @@
+//! A bench for the receive core: the Verilated block, the golden model beside it, random streams, receives.
+//! In: a build and a seed. Out: `Rig` and `traffic`, which compare every step, output and acknowledgment with the model.
+//! Guarantees: the model is asked when a step's commit record leaves, so both see the same order of things.
+#![allow(dead_code)] // each test uses its part
+pub mod receives;
+pub mod traffic;
+
+use crate::rx_support::{Bench, Rng};
+use mrnic_model::{
+    Aimd, ConnConfig, KeyConfig, Nic, NicConfig, OpenMr0, PathConfig, QpConfig, QpState, RecvWr, Rights, RxClass, RxInputs,
+    RxStep, Sge, Stage,
+};
+use mrnic_nic::config::BuildConfig;
+use mrnic_nic::rx::rx_core::RxCore;
+use mrnic_wire::{emit_packet, Ack, Body, Msg, NetAddr, Packet};
+use receives::{Mark, Posted, Queue, Receives};
+use std::collections::VecDeque;
+use traffic::ODD_IMM;
+
+pub const CONNS: u16 = 3;
+pub const QPS: u32 = 6;
+pub const MTU: u32 = 256;
+pub const CAP: u32 = 40_000;
+
+pub type Model = Nic<OpenMr0, Aimd>;
+
+pub struct NoMemory;
+impl mrnic_model::HostMemory for NoMemory {
+    fn read(&self, _: u64, _: &mut [u8]) -> Result<(), mrnic_model::MemoryError> {
+        Ok(())
+    }
+    fn write(&mut self, _: u64, _: &[u8]) -> Result<(), mrnic_model::MemoryError> {
+        Ok(())
+    }
+}
+
+/// A message of a stream being sent: which packets are still to go.
+#[derive(Clone, Default)]
+pub struct Stream {
+    pub msn: u32,
+    pub length: u32,
+    pub next: u32,
+    pub kind: Kind,
+    /// Of the message that is being sent, if it is consuming; and of the next one that is.
+    pub rq_seq: u32,
+    pub next_rq_seq: u32,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    #[default]
+    Write,
+    WriteImm,
+    Send,
+    SendImm,
+}
+
+pub struct Rig {
+    pub bench: Bench,
+    pub model: Model,
+    pub rng: Rng,
+    pub net: NetAddr,
+    pub now: u32,
+    /// Time stands still while tables change, so that no timer falls in between.
+    pub frozen: bool,
+    pub cycle: u64,
+    /// Headers given to the block whose commit is not seen yet.
+    pub given: VecDeque<(Packet, bool, u32)>,
+    pub waiting: VecDeque<(Packet, bool, u32)>,
+    pub driving: bool,
+    pub acks: VecDeque<mrnic_model::AckDesc>,
+    pub places: VecDeque<(bool, u64, u32)>,
+    pub acks_in: VecDeque<[u64; 5]>,
+    pub got_places: VecDeque<(bool, u64, u32)>,
+    pub got_acks_in: VecDeque<[u64; 5]>,
+    pub got_errors: VecDeque<u32>,
+    pub errors: VecDeque<u32>,
+    pub qp_error: Vec<bool>,
+    pub qperr_next: u64,
+    pub starts: Vec<u32>,
+    pub next: Vec<u32>,
+    pub missing: Vec<(usize, u32, Packet, u32)>,
+    pub streams: Vec<Stream>,
+    pub paths: [u8; CONNS as usize],
+    pub stall: u64,
+    pub seen: std::collections::BTreeMap<String, u64>,
+    pub sends: bool,
+    pub receives: Receives,
+}
+
+pub fn rig(build: &BuildConfig, seed: u64) -> Rig {
+    let c = *build;
+    let mut bench = Bench::new("rx_core", move || RxCore::new(&c));
+    let config = NicConfig {
+        conns: c.conns as u32,
+        paths_max: 8,
+        qps: c.qps as u32,
+        msgs_per_stream: c.msgs_per_stream as u32,
+        keys: c.keys as u32,
+        ack_every: 4,
+        ack_delay_ticks: 125,
+        epoch_cap_bytes: CAP,
+        stage: if c.sends { Stage::Send } else { Stage::Write },
+        ..NicConfig::default()
+    };
+    bench.set("ack_every", 4);
+    bench.set("ack_delay", 125);
+    bench.set("epoch_cap", CAP.into());
+    bench.reset();
+    let mut rig = Rig {
+        bench,
+        model: Nic::new(config).expect("a model"),
+        rng: Rng(seed),
+        net: NetAddr::v4([2; 6], [4; 6], [10, 0, 0, 1], [10, 0, 0, 2]),
+        now: 0,
+        frozen: false,
+        cycle: 0,
+        given: VecDeque::new(),
+        waiting: VecDeque::new(),
+        driving: false,
+        acks: VecDeque::new(),
+        places: VecDeque::new(),
+        acks_in: VecDeque::new(),
+        got_places: VecDeque::new(),
+        got_acks_in: VecDeque::new(),
+        got_errors: VecDeque::new(),
+        errors: VecDeque::new(),
+        qp_error: vec![false; c.qps],
+        qperr_next: 0,
+        starts: vec![],
+        next: vec![],
+        missing: vec![],
+        streams: vec![Stream::default(); QPS as usize],
+        paths: [8, 4, 1],
+        stall: 20,
+        seen: Default::default(),
+        sends: c.sends,
+        receives: Receives::default(),
+    };
+    rig.receives.queues = vec![Queue::default(); QPS as usize];
+    rig.starts = (0..CONNS as usize * 8).map(|i| if i % 3 == 0 { 0xFF_FFE0 + i as u32 } else { i as u32 * 1000 }).collect();
+    for conn in 0..CONNS {
+        rig.open(conn);
+    }
+    for index in 0..4u32 {
+        let key = KeyConfig {
+            valid: true,
+            key_low: 0xA0 + index as u8,
+            pd: 7,
+            rights: Rights { remote_write: index != 3, local_write: index != 2, ..Rights::default() },
+            base: 0x1_0000_0000 * u64::from(index + 1) + 5,
+            length: 100_000,
+            dma_base: 0x7000_0000 + 0x100_0000 * u64::from(index),
+        };
+        rig.model.register_key(index, &key).expect("a key");
+        let rights = u32::from(key.rights.local_write) << 1 | u32::from(key.rights.remote_write) << 2;
+        let w0 = 1 | rights | u32::from(key.key_low) << 8 | u32::from(key.pd) << 16;
+        let two = |v: u64| [v as u32, (v >> 32) as u32];
+        let words = [&[w0][..], &two(key.base), &two(key.length), &two(key.dma_base)].concat();
+        rig.cfg(4, index, &words);
+    }
+    // what lies outside the tables is ignored
+    for table in 1..5 {
+        rig.cfg(table, 60_000, &[1; 16]);
+    }
+    rig
+}
+
+impl Rig {
+    /// Nothing is going on or will until time moves on.
+    pub fn freeze(&mut self) {
+        self.settle();
+        self.frozen = true;
+        for _ in 0..300 {
+            self.step();
+        }
+        self.settle();
+    }
+
+    pub fn open(&mut self, conn: u16) {
+        self.freeze();
+        let mut config = ConnConfig::new(conn + 100, self.paths[conn as usize], self.net);
+        config.mtu_log2 = 8;
+        let at = conn as usize * 8;
+        for p in 0..8 {
+            config.path[p] = PathConfig::new(p as u8, self.starts[at + p]);
+            self.cfg(2, (at + p) as u32, &[1, 0, self.starts[at + p]]);
+        }
+        self.model.open_connection(self.now, conn, &config).expect("a connection");
+        let log2 = self.paths[conn as usize].ilog2();
+        self.cfg(1, conn.into(), &[1 | log2 << 4 | 8 << 8]);
+        self.next.resize(CONNS as usize * 8, 0);
+        self.next[at..at + 8].copy_from_slice(&self.starts[at..at + 8]);
+        self.missing.retain(|m| m.0 / 8 != conn as usize);
+        for qp in (0..QPS).filter(|qp| qp % u32::from(CONNS) == u32::from(conn)) {
+            self.open_qp(qp);
+        }
+        self.frozen = false;
+    }
+
+    pub fn open_qp(&mut self, qp: u32) {
+        self.freeze();
+        let conn = (qp % u32::from(CONNS)) as u16;
+        let start = 0xFF_FFF0 + qp;
+        let (timer, rx_start_msn) = (3 + 5 * qp as u8, start & 0xFF_FFFF);
+        let config = QpConfig { pd: 7, rx_start_msn, min_rnr_timer: timer, ..QpConfig::new(conn, 0x200 + qp) };
+        self.receives.queues[qp as usize] = Queue::new(qp, timer);
+        self.model.open_qp(qp, &config).expect("a queue pair");
+        let mut words = [0; 10];
+        words[0] = 1 | u32::from(conn) << 16;
+        words[1] = 0x200 + qp;
+        words[7] = 7;
+        words[9] = start & 0xFF_FFFF;
+        self.cfg(3, qp, &words);
+        self.qp_error[qp as usize] = false;
+        self.streams[qp as usize] = Stream { msn: start & 0xFF_FFFF, ..Stream::default() };
+        self.missing.retain(|m| m.2.dest_qp != qp || matches!(m.2.body, Body::Nop { .. }));
+        self.frozen = false;
+    }
+
+    /// Writes a table entry when nothing is going on.
+    pub fn cfg(&mut self, table: u64, index: u32, words: &[u32]) {
+        self.settle();
+        let mut data = [0; 16];
+        data[..words.len().min(16)].copy_from_slice(&words[..words.len().min(16)]);
+        self.bench.set("cfg_table", table);
+        self.bench.set("cfg_index", index.into());
+        self.bench.set_words("cfg_data", &data);
+        self.bench.set("cfg_valid", 1);
+        self.step();
+        self.bench.set("cfg_valid", 0);
+        for _ in 0..2000 {
+            if self.bench.get("cfg_busy") == 0 {
+                return;
+            }
+            self.step();
+        }
+        panic!("cfg_busy for ever");
+    }
+
+    pub fn settle(&mut self) {
+        for _ in 0..5000 {
+            let idle = self.waiting.is_empty() && self.given.is_empty() && self.acks.is_empty() && self.places.is_empty();
+            if idle && self.acks_in.is_empty() && self.errors.is_empty() {
+                return;
+            }
+            self.step();
+        }
+        panic!("work is left: {} headers, {} acks, {} places", self.given.len(), self.acks.len(), self.places.len());
+    }
+
+    pub fn drive(&mut self) {
+        if !self.driving && !self.waiting.is_empty() && !self.rng.chance(self.stall) {
+            let (p, ce, bytes) = self.waiting[0];
+            let (msg, va, rkey, length) = match p.body {
+                Body::Write { msg, va, rkey, length, .. } => (msg, va, rkey, length),
+                Body::Send { msg, offset, length, .. } => (msg, offset.into(), 0, length),
+                Body::Nop { msg } => (msg, 1, 2, 3),
+                _ => (Msg::default(), 4, 5, 6),
+            };
+            let (rq_seq, imm) = match p.body {
+                Body::Write { imm: Some(imm), .. } => (imm.rq_seq, Some(imm.immediate)),
+                Body::Send { rq_seq, imm, .. } => (rq_seq, imm),
+                _ => (0, None),
+            };
+            let opcode = match p.body {
+                Body::Write { .. } => 0xE0,
+                Body::Send { .. } => 0xE1,
+                Body::Nop { .. } => 0xF7,
+                Body::Ack(_) => 0xF0,
+                Body::Probe => 0xF2,
+                _ => 0,
+            };
+            let ack = if let Body::Ack(a) = p.body { a } else { Ack::default() };
+            let fields = [
+                ("opcode", opcode),
+                ("ack_req", p.ack_req.into()),
+                ("ppsn", p.ppsn.get().into()),
+                ("dest_qp", p.dest_qp.into()),
+                ("ecn_ce", ce.into()),
+                ("home", p.mph.home.into()),
+                ("via", p.mph.via.into()),
+                ("conn", p.mph.conn.into()),
+                ("rtx", p.mph.rtx.into()),
+                ("tx_ts", p.mph.tx_ts.into()),
+                ("msn", msg.msn.get().into()),
+                ("va", va),
+                ("rkey", rkey.into()),
+                ("length", length.into()),
+                ("payload_bytes", bytes.into()),
+                ("rq_seq", rq_seq.into()),
+                ("imm", imm.unwrap_or(0).into()),
+                ("has_imm", imm.is_some().into()),
+                ("sol", msg.sol.into()),
+                ("ts_echo", ack.ts_echo.into()),
+                ("mak_qp", ack.mak.qp.into()),
+            ];
+            for (name, value) in fields {
+                self.bench.set(&format!("hdr_{name}"), value);
+            }
+            self.driving = true;
+        }
+        self.bench.set("hdr_valid", self.driving.into());
+    }
+
+    /// One clock: inputs, handshakes, the commit record.
+    pub fn step(&mut self) {
+        self.cycle += 1;
+        if self.cycle.is_multiple_of(3) && !self.frozen {
+            self.now += 1;
+        }
+        self.bench.set("now", self.now.into());
+        self.drive();
+        if self.sends {
+            let all =
+                [("rq_found", 3), ("rq_timer", 31), ("rq_addr", u64::MAX), ("rq_len", 0xFFFF_FFFF), ("rq_lkey", 0xFFFF_FFFF)];
+            let junk = all.map(|(name, most)| (name, self.rng.next() & most));
+            for (name, value) in self.receives.answer().unwrap_or(junk) {
+                self.bench.set(name, value);
+            }
+            let ready = !self.rng.chance(self.stall);
+            self.bench.set("pass_ready", ready.into());
+        }
+        for stream in ["place", "ack", "ackdesc", "rxerr"] {
+            let ready = !self.rng.chance(self.stall);
+            self.bench.set(&format!("{stream}_ready"), ready.into());
+        }
+        self.bench.set("qperr_data", self.qperr_next);
+        self.bench.eval();
+        let qp = self.bench.get("qperr_addr") as usize;
+        self.qperr_next = self.qp_error.get(qp).copied().unwrap_or(false).into();
+        if self.driving && self.bench.get("hdr_ready") == 1 {
+            self.driving = false;
+            let h = self.waiting.pop_front().expect("a header");
+            self.given.push_back(h);
+        }
+        if self.bench.get("commit_rx_valid") == 1 {
+            self.commit();
+        }
+        self.receives();
+        self.outputs();
+        self.bench.cycle();
+    }
+
+    /// Looks, marks and passes of this clock.
+    pub fn receives(&mut self) {
+        let names = ["rq_qp", "rq_seq", "rq_msn"];
+        let (look, mark, held) = (self.bench.get("rq_look"), self.bench.get("rq_mark"), self.bench.get("rq_step"));
+        assert!(held == 1 || look + mark == 0, "a receive is held from its look on, at cycle {}", self.cycle);
+        let [qp, seq, msn] = names.map(|n| self.bench.get(n) as u32);
+        if look == 1 {
+            self.receives.look(qp, seq, msn);
+        }
+        if mark == 1 {
+            let imm = (self.bench.get("rq_has_imm") == 1).then(|| self.bench.get("rq_imm") as u32);
+            let accepted = (self.bench.get("rq_accept") == 1).then(|| Mark {
+                length: self.bench.get("rq_length") as u32,
+                imm,
+                sol: self.bench.get("rq_sol") == 1,
+                by_write: self.bench.get("rq_by_write") == 1,
+            });
+            let failed = self.bench.get("rq_failed") as u8;
+            self.receives.mark((qp, seq, msn), accepted, failed);
+        }
+        if self.taken("pass") {
+            let qp = self.bench.get("pass_qp") as u32;
+            // that of the step itself may still wait
+            let waits = self.bench.get("place_valid") & self.bench.get("place_write");
+            self.field("pass_ticket", (self.receives.writes + waits) & 0xFFFF);
+            let queue = &mut self.receives.queues[qp as usize];
+            queue.complete(self.bench.get("pass_slot"));
+            self.count("receive complete");
+        }
+    }
+
+    /// Q5, Q6: every completion that is due now, here and in the model.
+    pub fn completions(&mut self, qp: u32) {
+        let in_error = self.model.qp_state(qp).expect("a queue pair") == QpState::Error;
+        loop {
+            let here = self.receives.queues[qp as usize].pop(in_error);
+            let there = self.model.step_recv_cqe(qp).expect("a queue pair").map(|(_, bytes)| bytes);
+            assert_eq!(here, there, "completion of a receive of QP {qp} at cycle {}", self.cycle);
+            let Some(bytes) = here else { return };
+            self.count(format!("receive status {}", bytes[0]));
+        }
+    }
+
+    /// A receive for `qp`, one in `bad` of which cannot hold what comes. Nothing is being looked for.
+    pub fn post(&mut self, qp: u32, bad: u64) {
+        let (mut key, mut len) = ([0, 1, 3][self.rng.below(3) as usize], 10 * MTU + 100);
+        let (mut low, mut at) = (0xA0 + key, self.rng.below(90_000));
+        if self.rng.below(bad) == 0 {
+            match self.rng.below(4) {
+                0 => len = self.rng.below(300) as u32,
+                1 => (key, low) = (2, 0xA2),
+                2 => low = 0,
+                _ => at = 99_990 + self.rng.below(20),
+            }
+        }
+        let addr = 0x1_0000_0000 * u64::from(key + 1) + 5 + at;
+        let posted = Posted { addr, len, lkey: key << 8 | low, wr_id: self.rng.next() };
+        self.receives.queues[qp as usize].post(posted);
+        let sges = [Sge { addr, len, lkey: posted.lkey }];
+        self.model.step_recv(qp, &RecvWr { wr_id: posted.wr_id, sges: &sges }).expect("room");
+        self.completions(qp);
+    }
+
+    pub fn taken(&mut self, stream: &str) -> bool {
+        self.bench.get(&format!("{stream}_valid")) == 1 && self.bench.get(&format!("{stream}_ready")) == 1
+    }
+
+    pub fn field(&mut self, name: &str, want: impl Into<u64>) {
+        let (got, want) = (self.bench.get(name), want.into());
+        assert_eq!(got, want, "{name} at cycle {}", self.cycle);
+    }
+
+    pub fn outputs(&mut self) {
+        // these three leave before the commit record of their step: each is compared when both are there
+        if self.taken("place") {
+            let write = self.bench.get("place_write") == 1;
+            let addr = if write { self.bench.get("place_addr") } else { 0 };
+            let bytes = self.bench.get("place_bytes") as u32;
+            self.receives.writes += u64::from(write);
+            self.got_places.push_back((write, addr, bytes));
+        }
+        if self.taken("rxerr") {
+            let qp = self.bench.get("rxerr_qp") as u32;
+            self.qp_error[qp as usize] = true;
+            self.got_errors.push_back(qp);
+        }
+        if self.taken("ack") {
+            let names = ["ack_conn", "ack_home", "ack_cum", "ack_ts_echo", "ack_mak_qp"];
+            let got = names.map(|name| self.bench.get(name));
+            self.got_acks_in.push_back(got);
+        }
+        while !self.places.is_empty() && !self.got_places.is_empty() {
+            assert_eq!(self.got_places.pop_front(), self.places.pop_front(), "place at cycle {}", self.cycle);
+        }
+        while !self.errors.is_empty() && !self.got_errors.is_empty() {
+            assert_eq!(self.got_errors.pop_front(), self.errors.pop_front(), "rxerr at cycle {}", self.cycle);
+        }
+        while !self.acks_in.is_empty() && !self.got_acks_in.is_empty() {
+            assert_eq!(self.got_acks_in.pop_front(), self.acks_in.pop_front(), "ack at cycle {}", self.cycle);
+        }
+        let ahead = self.got_places.len().max(self.got_errors.len()).max(self.got_acks_in.len());
+        assert!(ahead <= 1, "an output without a step at cycle {}", self.cycle);
+        if self.taken("ackdesc") {
+            let d = self.acks.pop_front().expect("an ackdesc too many");
+            let a = d.ack;
+            let flags = u64::from(a.flags.rnr)
+                | u64::from(a.flags.probe_reply) << 1
+                | u64::from(a.flags.ts_valid) << 2
+                | u64::from(a.flags.nak) << 3;
+            let code = mrnic_model::rx::check::code_number(a.mak.code);
+            let fields: [(&str, u64); 15] = [
+                ("conn", d.conn.into()),
+                ("home", d.home.into()),
+                ("via", d.via.into()),
+                ("cum", d.cum.get().into()),
+                ("ts_echo", a.ts_echo.into()),
+                ("service", a.service.into()),
+                ("ce", a.ce_packets.into()),
+                ("dup", a.dup_packets.into()),
+                ("rx", a.rx_packets.into()),
+                ("flags", flags),
+                ("rate", a.rate.into()),
+                ("epoch", a.epoch.into()),
+                ("mak_qp", a.mak.qp.into()),
+                ("mak_code", code.into()),
+                ("mak_msn", a.mak.msn.get().into()),
+            ];
+            for (name, value) in fields {
+                self.field(&format!("ackdesc_{name}"), value);
+            }
+            let sav: Vec<u32> = a.vector.words().iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect();
+            assert_eq!(self.bench.get_words("ackdesc_sav"), sav, "sav at cycle {}", self.cycle);
+        }
+    }
+
+    pub fn count(&mut self, what: impl Into<String>) {
+        *self.seen.entry(what.into()).or_default() += 1;
+    }
+
+    pub fn commit(&mut self) {
+        let now = self.bench.get("commit_rx_now") as u32;
+        let kind = self.bench.get("commit_rx_kind");
+        match kind {
+            4 => {
+                let (conn, home) = (self.bench.get("commit_rx_conn") as u16, self.bench.get("commit_rx_home") as u8);
+                let ack =
+                    self.model.step_rx_timer(now, conn, home).expect("a path").expect("a held acknowledgment that is due");
+                self.acks.push_back(ack);
+                self.count("timer");
+                self.state(conn, home);
+            }
+            5 => {
+                self.model.step_epoch_swap();
+            }
+            6 => {
+                let share = self.model.step_epoch_publish().expect("a swap before");
+                self.field("commit_rx_share", share);
+                self.count("epoch");
+            }
+            _ => self.packet(now),
+        }
+    }
+
+    pub fn packet(&mut self, now: u32) {
+        let (packet, ce, bytes) = self.given.pop_front().expect("a commit too many");
+        let mut frame = [0; 8400];
+        let payload = vec![0; bytes as usize];
+        let len = emit_packet(&mut frame, &self.net, 1, &packet, &payload).expect("a frame");
+        if ce {
+            assert!(mrnic_wire::frame::set_ecn(&mut frame[..len], 3));
+        }
+        let seen = self.bench.get("commit_rx_qp_failed") == 1;
+        let inputs = RxInputs { qp_error_seen: Some(seen) };
+        let step = self.model.step_rx_with(now, &frame[..len], &inputs, &mut NoMemory);
+        let mut place = (bytes > 0).then_some((false, 0, bytes));
+        match step {
+            RxStep::Dropped { .. } => {
+                self.field("commit_rx_kind", 3u64);
+                self.count("dropped");
+            }
+            RxStep::AckQueued { conn, home } => {
+                self.field("commit_rx_kind", 2u64);
+                let Body::Ack(a) = packet.body else { unreachable!() };
+                let cum = packet.ppsn.get().into();
+                self.acks_in.push_back([conn.into(), home.into(), cum, a.ts_echo.into(), a.mak.qp.into()]);
+                self.count("ack");
+            }
+            RxStep::Probe { conn, home, ack } => {
+                self.field("commit_rx_kind", 1u64);
+                self.acks.push_back(ack);
+                self.count("probe");
+                self.state(conn, home);
+            }
+            RxStep::Data { conn, home, ppsn, class, place: placed, nak, rnr, rx_error, ack, .. } => {
+                self.field("commit_rx_kind", 0u64);
+                self.field("commit_rx_ppsn", ppsn);
+                let number = match class {
+                    RxClass::New => 0u64,
+                    RxClass::Duplicate => 1,
+                    RxClass::OutOfWindow => 2,
+                };
+                self.field("commit_rx_class", number);
+                self.field("commit_rx_code", nak);
+                self.field("commit_rx_rnr", rnr.is_some());
+                let odd = matches!(packet.body, Body::Send { imm: ODD_IMM, .. });
+                if rnr.is_some() {
+                    self.count("rnr");
+                }
+                if rnr.is_some() && !odd {
+                    // the same packet comes again, perhaps when there is a receive
+                    self.missing.push((conn as usize * 8 + home as usize, ppsn, packet, bytes));
+                }
+                self.field("commit_rx_placed", placed.is_some());
+                if let Some(p) = placed {
+                    self.field("commit_rx_addr", p.addr);
+                    self.field("commit_rx_bytes", p.len);
+                    place = Some((true, p.addr, p.len));
+                }
+                self.field("commit_rx_acked", ack.is_some());
+                self.count(format!("class {number} code {nak} ack {}", ack.is_some()));
+                self.count(format!("{:?} {nak}", packet.opcode()));
+                self.acks.extend(ack);
+                self.state(conn, home);
+                if number == 0 && nak == 0 {
+                    if let Body::Write { .. } | Body::Send { .. } = packet.body {
+                        let exp = self.model.recv_stream(packet.dest_qp).expect("a stream").exp.get();
+                        self.field("commit_rx_exp", exp);
+                    }
+                }
+                if let Some(qp) = rx_error {
+                    self.model.step_rx_error(qp).expect("a queue pair");
+                    if !seen {
+                        self.errors.push_back(qp);
+                    }
+                }
+                // Q5: all that the step passed was told before its record
+                if packet.dest_qp < QPS {
+                    self.completions(packet.dest_qp);
+                }
+            }
+        }
+        self.places.extend(place);
+    }
+
+    pub fn state(&mut self, conn: u16, home: u8) {
+        let p = self.model.rx_path(conn, home).expect("a path");
+        let fields: [(&str, u64); 6] = [
+            ("cum", p.cum.get().into()),
+            ("high", p.high.get().into()),
+            ("ce", p.ce.into()),
+            ("dup", p.dup.into()),
+            ("rx", p.rx.into()),
+            ("unacked", p.unacked.into()),
+        ];
+        for (name, value) in fields {
+            self.field(&format!("commit_rx_{name}"), value);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Receive queues as rx_core sees them, written from rules Q1 to Q6 of docs/protocol.md.
+//! In: posted receives, looks, marks, passes. Out: answers, three clocks after a look, junk before; completions.
+use std::collections::VecDeque;
+
+/// Clocks from a look to its answer.
+const ANSWER_CLOCKS: u32 = 3;
+const CQ_LOG2: u32 = 10;
+
+/// A receive of software: one SGE.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Posted {
+    pub addr: u64,
+    pub len: u32,
+    pub lkey: u32,
+    pub wr_id: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    posted: Posted,
+    msn: Option<u32>,
+    complete: bool,
+    failed: u8,
+    mark: Mark,
+}
+
+/// What rx_core tells of an accepted packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mark {
+    pub length: u32,
+    pub imm: Option<u32>,
+    pub sol: bool,
+    pub by_write: bool,
+}
+
+/// The receives of one QP.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    qpn: u32,
+    timer: u8,
+    /// Receives posted since the QP opened.
+    pub posted: u32,
+    head: u32,
+    entries: VecDeque<Entry>,
+    completions: u32,
+}
+
+impl Queue {
+    pub fn new(qpn: u32, timer: u8) -> Queue {
+        Queue { qpn, timer, ..Queue::default() }
+    }
+
+    pub fn post(&mut self, posted: Posted) {
+        self.entries.push_back(Entry { posted, ..Entry::default() });
+        self.posted += 1;
+    }
+
+    fn index(&self, seq: u32) -> usize {
+        (seq.wrapping_sub(self.head) & 0xFF_FFFF) as usize
+    }
+
+    /// Q1, Q2: 0 a receive, 1 not posted, 2 not one for this message.
+    fn find(&self, seq: u32, msn: u32) -> (u64, Posted) {
+        let index = self.index(seq);
+        if index >= 1 << 23 {
+            return (2, Posted::default());
+        }
+        match self.entries.get(index) {
+            None => (1, Posted::default()),
+            Some(e) if e.complete || e.msn.is_some_and(|m| m != msn) => (2, Posted::default()),
+            Some(e) => (0, e.posted),
+        }
+    }
+
+    fn mark(&mut self, seq: u32, msn: u32, accepted: Option<Mark>, failed: u8) {
+        let index = self.index(seq);
+        let entry = self.entries.get_mut(index).expect("a mark of a receive that was found");
+        entry.msn = Some(msn);
+        if let Some(mark) = accepted {
+            entry.mark = mark;
+        }
+        if failed != 0 {
+            entry.failed = failed;
+        }
+    }
+
+    /// Q5: exp passed the message of the oldest receive.
+    pub fn complete(&mut self, slot: u64) {
+        let done = self.entries.iter().take_while(|e| e.complete).count();
+        assert_eq!(u64::from((self.head + done as u32) & 0xFF), slot, "receives complete in their order");
+        self.entries[done].complete = true;
+    }
+
+    /// Q5, Q6: the bytes of the next completion.
+    pub fn pop(&mut self, in_error: bool) -> Option<[u8; 32]> {
+        let entry = *self.entries.front().filter(|e| e.complete || in_error)?;
+        self.entries.pop_front();
+        let mut bytes = [0; 32];
+        let done = entry.complete;
+        let imm = entry.mark.imm.filter(|_| done);
+        bytes[0] = match done {
+            true => 0,
+            false if entry.failed != 0 => entry.failed,
+            false => 5,
+        };
+        bytes[1] = if entry.mark.by_write { 129 } else { 128 };
+        bytes[2] = u8::from(self.completions >> CQ_LOG2 & 1 == 0);
+        bytes[3] = u8::from(imm.is_some()) | u8::from(entry.mark.sol && done) << 1;
+        bytes[4..8].copy_from_slice(&self.qpn.to_le_bytes());
+        bytes[8..16].copy_from_slice(&entry.posted.wr_id.to_le_bytes());
+        bytes[16..20].copy_from_slice(&if done { entry.mark.length } else { 0 }.to_le_bytes());
+        bytes[20..22].copy_from_slice(&(self.head as u16).to_le_bytes());
+        bytes[28..32].copy_from_slice(&imm.or(entry.msn).unwrap_or(0).to_le_bytes());
+        self.head = (self.head + 1) & 0xFF_FFFF;
+        self.completions += 1;
+        Some(bytes)
+    }
+}
+
+/// The receive queues of all QPs, and the look that is being answered.
+#[derive(Default)]
+pub struct Receives {
+    pub queues: Vec<Queue>,
+    /// Clocks until the answer, and the answer.
+    waits: u32,
+    found: u64,
+    receive: Posted,
+    timer: u8,
+    /// (qp, rq_seq, msn) of the last look.
+    looked: (u32, u32, u32),
+    /// Payload writes ordered so far.
+    pub writes: u64,
+}
+
+impl Receives {
+    pub fn look(&mut self, qp: u32, seq: u32, msn: u32) {
+        let nobody = Queue::default();
+        let queue = self.queues.get(qp as usize).unwrap_or(&nobody);
+        (self.found, self.receive) = queue.find(seq, msn);
+        self.timer = queue.timer;
+        self.waits = ANSWER_CLOCKS;
+        self.looked = (qp, seq, msn);
+    }
+
+    pub fn mark(&mut self, of: (u32, u32, u32), accepted: Option<Mark>, failed: u8) {
+        assert_eq!(of, self.looked, "a mark is of the last look");
+        assert_eq!((self.waits, self.found), (0, 0), "a mark of a receive that was not found");
+        self.queues[of.0 as usize].mark(of.1, of.2, accepted, failed);
+    }
+
+    /// One clock: the answer as it stands, if it is there already.
+    pub fn answer(&mut self) -> Option<[(&'static str, u64); 5]> {
+        self.waits = self.waits.saturating_sub(1);
+        let r = self.receive;
+        let fields = [("rq_addr", r.addr), ("rq_len", r.len.into()), ("rq_lkey", r.lkey.into())];
+        let [a, b, c] = fields;
+        (self.waits == 0).then_some([("rq_found", self.found), ("rq_timer", self.timer.into()), a, b, c])
+    }
+}
