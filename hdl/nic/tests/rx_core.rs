@@ -7,7 +7,7 @@ use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::rx_core::RxCore;
 use mrnic_wire::{Ack, Body, Msg, Msn, Packet, Ppsn, WriteImm};
-use rx_core_support::rig;
+use rx_core_support::setup::rig;
 use rx_core_support::traffic::traffic;
 
 /// The build of that name, with SENDs.

@@ -1,6 +1,7 @@
 //! Random streams of packets for the receive core: of every kind, some lost at first, some that must be refused or dropped.
 //! In: a rig. Out: packets in its queue. Guarantees: the same seed gives the same packets.
-use super::{rig, Kind, Rig, CONNS, MTU, QPS};
+use super::setup::rig;
+use super::{Kind, Rig, CONNS, MTU, QPS};
 use mrnic_nic::config::BuildConfig;
 use mrnic_wire::{Ack, Body, Msg, Msn, Packet, Ppsn, WriteImm};
 
