@@ -386,8 +386,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.nak_qp.next = self.tx.nak_qp.val();
         self.completion.nak_code.next = self.tx.nak_code.val();
         self.completion.nak_msn.next = self.tx.nak_msn.val();
+        self.completion.nak_rnr.next = self.tx.nak_rnr.val();
         comment!("no queue of receives yet: flushes are taken and forgotten");
-        self.completion.nak_rnr.next = false;
         self.completion.flush_ready.next = true;
         self.completion.rcqe_valid.next = false;
         self.completion.rcqe_addr.next = 0.into();

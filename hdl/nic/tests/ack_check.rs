@@ -1,4 +1,4 @@
-//! ack_check against section 6 of docs/protocol.md on unbounded numbers (A1, A2, and the bounds of L1, L2, L5); fault 3;
+//! ack_check against section 6 of docs/protocol.md on unbounded numbers (A1, A2, N1, and the bounds of L1, L2, L5); fault 3;
 //! simulation = Verilog.
 mod ack_support;
 mod block_support;
@@ -21,6 +21,7 @@ fn verdict(b: &mut Bench) -> Verdict {
                 turn: b.get("turn") == 1,
                 advance: b.get("advance") as i64,
                 gap: if below > from { from..below } else { 0..0 },
+                refuses: b.get("refuses") == 1,
             }
         }
         1 => Verdict::Disabled,
@@ -33,7 +34,7 @@ fn verdict(b: &mut Bench) -> Verdict {
 fn verdict_and_bounds_are_those_of_unbounded_numbers() {
     let mut rng = Rng(seed(1));
     let mut b = Bench::new("ack_check", AckCheck::new);
-    let (mut counts, mut turns, mut gaps, mut floors) = ([0; 4], 0, 0, 0);
+    let (mut counts, mut turns, mut gaps, mut floors, mut refusals) = ([0; 4], 0, 0, 0, 0);
     for round in 0..15_000 {
         let c = case(&mut rng);
         for (name, value) in ports(&c, &mut rng) {
@@ -43,7 +44,8 @@ fn verdict_and_bounds_are_those_of_unbounded_numbers() {
         let want = reference(&c);
         assert_eq!(verdict(&mut b), want, "round {round}: {c:?}");
         match want {
-            Verdict::Applied { turn, gap, floor_active, .. } => {
+            Verdict::Applied { turn, gap, floor_active, refuses, .. } => {
+                refusals += u64::from(refuses);
                 counts[0] += 1;
                 turns += u64::from(turn);
                 gaps += u64::from(!gap.is_empty());
@@ -55,6 +57,7 @@ fn verdict_and_bounds_are_those_of_unbounded_numbers() {
         }
     }
     assert!(counts.iter().all(|n| *n > 500) && turns > 500 && gaps > 500 && floors > 50, "{counts:?} {turns} {gaps} {floors}");
+    assert!(refusals > 500 && refusals < counts[0], "{refusals}");
 }
 
 /// Fault 3: the marker is ignored, a resend is lost again at any acknowledgment.
@@ -81,6 +84,7 @@ fn fault_3_turns_without_the_marker() {
         sav: Some(3),
         probe_reply: false,
         ts_echo: 5,
+        refused: None,
         fault: 0,
     };
     for (fault, mark, turn) in [(0, 110, 0), (3, 110, 1), (0, 105, 1), (0, 106, 0)] {

@@ -48,6 +48,8 @@ fn run_step(b: &mut Bench, rng: &mut Rng, p: &mut Path, op: u64, context: &str) 
     let from = if op == OP_ACK { advance } else { 0 };
     let below = if op == OP_ACK { rng.below(p.span + 1) } else { p.span };
     let turn = op == OP_ACK && rng.chance(30);
+    // N1: outstanding after the step
+    let refused = (op == OP_ACK && advance < p.span && rng.chance(40)).then(|| advance + rng.below(p.span - advance));
     // bit of PPSN cum' + 1 + i
     let density = pick(rng, &[0, 10, 60]);
     let sav: Vec<u64> = (advance + 1..p.span).filter(|_| op == OP_ACK && rng.chance(density)).collect();
@@ -60,7 +62,8 @@ fn run_step(b: &mut Bench, rng: &mut Rng, p: &mut Path, op: u64, context: &str) 
         let at = p.at(offset);
         let what = match op {
             OP_ACK => {
-                Step::Ack { passed: offset < advance, sav: sav.contains(&offset), turn, gap: (from..below).contains(&offset) }
+                let (gap, refused) = ((from..below).contains(&offset), refused == Some(offset));
+                Step::Ack { passed: offset < advance, sav: sav.contains(&offset), turn, gap, refused }
             }
             OP_MERGE => Step::Merge,
             OP_ALL_LOST => Step::AllLost { outstanding: offset < p.span },
@@ -74,6 +77,8 @@ fn run_step(b: &mut Bench, rng: &mut Rng, p: &mut Path, op: u64, context: &str) 
         b.set(name, value);
     }
     b.set("turn", turn.into());
+    b.set("refuses", refused.is_some().into());
+    b.set("refused", p.at(refused.unwrap_or(0)) as u64);
     for (w, word) in words.iter().enumerate() {
         b.set(&format!("sav{w}"), *word);
     }
@@ -190,7 +195,7 @@ fn operations_are_those_on_single_packets() {
 fn simulation_equals_verilog() {
     let small = BuildConfig { conns: 2, ..build("sim").unwrap() };
     let report = difftest!(SackScoreboard::new(&small), clock: clock, inputs: {
-        reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, sav0, sav1, sav2, sav3, find_start,
+        reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, find_start,
         find_lost_words, move_start, move_to_old, peek_start, peek_ppsn, clear, clear_address
     })
     .top("sack_scoreboard")
@@ -210,7 +215,7 @@ fn simulation_equals_verilog() {
             inputs.set("clear", u32::from(random.chance(0.002)));
         }
         if cycle % 8 != 0 {
-            for held in ["row", "cum", "step_op", "advance", "gap_from", "gap_below", "turn", "find_lost_words"] {
+            for held in ["row", "cum", "step_op", "advance", "gap_from", "gap_below", "turn", "refuses", "refused", "find_lost_words"] {
                 inputs.hold(held);
             }
             (0..4).for_each(|w| inputs.hold(&format!("sav{w}")));

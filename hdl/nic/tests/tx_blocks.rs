@@ -13,6 +13,7 @@ fn small() -> BuildConfig {
         msgs_per_stream: 4,
         conn_fifo: 4,
         pool_packets: 64,
+        sends: true,
         fifo: FifoDepths { acked: 4, ..sim.fifo },
         ..sim
     }

@@ -6,10 +6,14 @@ use tx_core_support::weather::{Tally, Weather};
 use tx_core_support::Bench;
 
 fn run(build_name: &'static str, weather: Weather, drain: bool) -> Tally {
+    run_in(build(build_name).unwrap(), weather, drain)
+}
+
+fn run_in(config: BuildConfig, weather: Weather, drain: bool) -> Tally {
     let work = move || {
-        let mut bench = Bench::new(&build(build_name).unwrap(), weather);
+        let mut bench = Bench::new(&config, weather);
         bench.run(drain);
-        println!("{build_name} seed {}: {:?}", weather.seed, bench.tally);
+        println!("{} seed {}: {:?}", config.name, weather.seed, bench.tally);
         bench.tally
     };
     let name = std::thread::current().name().unwrap_or("bench").to_string();
@@ -54,6 +58,17 @@ fn rough_fabric() {
     let weather = Weather { loss: 0.05, ce: 0.02, reorder_cycles: 150, nonsense: 0.3, naks: 0.1, ..Weather::calm(2, 200_000) };
     let t = run("sim", weather, true);
     assert!(t.lost_l1 > 100 && t.lost_l2 > 10 && t.timers[1] > 5 && t.acks[2] > 5 && t.acks[3] > 5 && t.naks > 100, "{t:?}");
+}
+
+/// N1: packets that are refused for now, with and without a nak of the same acknowledgment.
+#[test]
+fn refusals_for_now() {
+    let weather = Weather { loss: 0.05, reorder_cycles: 150, naks: 0.1, rnrs: 0.2, ..Weather::calm(10, 150_000) };
+    let config = BuildConfig { sends: true, ..build("sim").unwrap() };
+    let t = run_in(config, Weather { back_pressure: true, ..weather }, true);
+    assert!(t.rnrs > 100 && t.naks > 100 && t.resends > 100, "{t:?}");
+    let t = run("sim", weather, true);
+    assert!(t.rnrs == 0 && t.naks > 100, "{t:?}");
 }
 
 /// L4, L5: paths that stop for a while; connections that are given up.

@@ -56,6 +56,9 @@ fn steps_on_two_words_are_those_of_single_packets() {
         let from = if op == OP_ACK { (advance + pick(&mut rng, &[0, 0, 1, 70])).min(256) } else { 0 };
         let below = pick(&mut rng, &[0, 1, 64, 100, 200, 255, 256]);
         let turn = rng.chance(30);
+        // within the window after the step
+        let refuses = op == OP_ACK && rng.chance(50) && advance < 256;
+        let refused = (cum + advance + rng.below(256 - advance.min(255))) % 256;
         let mut sums = [0u64; 4];
         let mut old_left = false;
         let mut savs = [0u64; 2];
@@ -69,7 +72,13 @@ fn steps_on_two_words_are_those_of_single_packets() {
             for bit in 0..64u64 {
                 let gap = (from..below).contains(&offset(bit));
                 let what = match op {
-                    OP_ACK => Step::Ack { passed: offset(bit) < advance, sav: sav >> bit & 1 == 1, turn, gap },
+                    OP_ACK => Step::Ack {
+                        passed: offset(bit) < advance,
+                        sav: sav >> bit & 1 == 1,
+                        turn,
+                        gap,
+                        refused: refuses && 64 * word + bit == refused,
+                    },
                     OP_MERGE => Step::Merge,
                     OP_ALL_LOST => Step::AllLost { outstanding: gap },
                     _ => Step::Clear,
@@ -86,6 +95,8 @@ fn steps_on_two_words_are_those_of_single_packets() {
             b.set(name, value);
         }
         b.set("turn", turn.into());
+        b.set("refuses", refuses.into());
+        b.set("refused", refused);
         // clock 0: the address of the first word; 1 and 2: load; 3: the last write
         for clock in 0..4u64 {
             b.set("first", u64::from(clock == 0));
@@ -119,7 +130,7 @@ fn steps_on_two_words_are_those_of_single_packets() {
 #[test]
 fn simulation_equals_verilog() {
     let report = difftest!(WordLane::new(ROWS), clock: clock, inputs: {
-        address, word, cum, advance, gap_from, gap_below, op, turn, sav, first, load, put, put_address
+        address, word, cum, advance, gap_from, gap_below, refuses, refused, op, turn, sav, first, load, put, put_address
     })
     .input_as("put_row", |b| &mut b.put_row, rows::word_row)
     .top("word_lane")

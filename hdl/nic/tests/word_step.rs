@@ -1,4 +1,4 @@
-//! word_step against the places of single packets (A3, L2, L1, and the moves of section 8); simulation = Verilog.
+//! word_step against the places of single packets (A3, L2, L1, N1, and the moves of section 8); simulation = Verilog.
 mod block_support;
 mod rx_support;
 
@@ -31,12 +31,13 @@ fn every_packet_moves_as_sections_6_and_8_say() {
         // the vector speaks of packets after the new cum, as does L1
         let (sav, gap) = (sparse(&mut rng) & !passed, sparse(&mut rng) & !passed);
         let turn = rng.chance(50);
+        let refused = if rng.chance(50) { 1 << rng.below(64) } else { 0 } & !passed;
         let mut after = places;
         let mut events = [Event::default(); 64];
         for b in 0..64 {
             let bit = |word: u64| word >> b & 1 == 1;
             let what = match op {
-                OP_ACK => Step::Ack { passed: bit(passed), sav: bit(sav), turn, gap: bit(gap) },
+                OP_ACK => Step::Ack { passed: bit(passed), sav: bit(sav), turn, gap: bit(gap), refused: bit(refused) },
                 OP_MERGE => Step::Merge,
                 OP_ALL_LOST => Step::AllLost { outstanding: bit(gap) },
                 _ => Step::Clear,
@@ -46,7 +47,9 @@ fn every_packet_moves_as_sections_6_and_8_say() {
         let [sacked, lost, old, new] = sets(&places);
         let word = Packed::of::<WordRow>(&[("sacked", sacked), ("lost", lost), ("rtx_old", old), ("rtx_new", new)]);
         dut.input("word").unwrap().set_words(word.words());
-        for (name, value) in [("op", op), ("sav", sav), ("passed", passed), ("gap", gap), ("turn", turn.into())] {
+        for (name, value) in
+            [("op", op), ("sav", sav), ("passed", passed), ("gap", gap), ("refused", refused), ("turn", turn.into())]
+        {
             dut.input(name).unwrap().set_u64(value);
         }
         dut.eval();
@@ -66,7 +69,7 @@ fn every_packet_moves_as_sections_6_and_8_say() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(WordStep::default(), clock: none, inputs: { op, sav, passed, gap, turn })
+    let report = difftest!(WordStep::default(), clock: none, inputs: { op, sav, passed, gap, refused, turn })
         .input_as("word", |b| &mut b.word, rows::word_row)
         .top("word_step")
         .cycles(3000)

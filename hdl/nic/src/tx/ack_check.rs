@@ -1,4 +1,4 @@
-//! ack_check: what an acknowledgment means for a path before its words are touched (A1, A2, and the bounds of L1, L2, L5).
+//! ack_check: what an acknowledgment means for a path before its words are touched (A1, A2, N1, and the bounds of L1, L2, L5).
 //!
 //! In: its fields and the path's, stable from clock 1 of the step. Out: verdict and bounds as offsets from cum, valid from clock 3 on.
 //! Guarantees: serial arithmetic on 24 bits; bounds are meaningful only for verdict 0.
@@ -30,6 +30,8 @@ pub struct AckCheck {
     pub advance: Signal<Out, Bits<9>>,
     pub gap_from: Signal<Out, Bits<9>>,
     pub gap_below: Signal<Out, Bits<9>>,
+    /// N1: an RNR for a packet that is outstanding after it (or acknowledged by the vector).
+    pub refuses: Signal<Out, Bit>,
     // clock 1
     ahead: DFF<Bits<24>>,
     span: DFF<Bits<24>>,
@@ -39,6 +41,7 @@ pub struct AckCheck {
     floor_off: DFF<Bits<24>>,
     floor_age: DFF<Bits<32>>,
     answers: DFF<Bit>,
+    refused_off: DFF<Bits<24>>,
     // clock 2
     verdict_reg: DFF<Bits<2>>,
     probe_reg: DFF<Bit>,
@@ -48,6 +51,7 @@ pub struct AckCheck {
     advance_reg: DFF<Bits<9>>,
     from_reg: DFF<Bits<9>>,
     below_reg: DFF<Bits<9>>,
+    refuses_reg: DFF<Bit>,
     high_wide: Signal<Local, Bits<24>>,
     probe_counts: Signal<Local, Bit>,
     floor_on: Signal<Local, Bit>,
@@ -63,7 +67,7 @@ impl AckCheck {
         filled!(AckCheck {
             sign: Constant::new(0xFF_FC00u64.to_bits());
             clock, fault, now, rto_min, ack, high, any, path, row, verdict, probe, probe_edge, floor_active, turn, advance,
-            gap_from, gap_below, ahead, span, high_off, probe_off, mark_off, floor_off, floor_age, answers, verdict_reg,
+            gap_from, gap_below, refuses, refused_off, refuses_reg, ahead, span, high_off, probe_off, mark_off, floor_off, floor_age, answers, verdict_reg,
             probe_reg, edge_reg, floor_reg, turn_reg, advance_reg, from_reg, below_reg, high_wide, probe_counts, floor_on,
             high_passed, probe_passed, limit, beyond,
         })
@@ -98,7 +102,9 @@ impl Logic for AckCheck {
             turn_reg,
             advance_reg,
             from_reg,
-            below_reg
+            below_reg,
+            refused_off,
+            refuses_reg
         );
         comment!("clock 1: offsets from cum");
         self.high_wide.next = bit_cast::<24, 10>(self.high.val());
@@ -112,6 +118,7 @@ impl Logic for AckCheck {
         self.mark_off.d.next = self.row.val().mark - self.path.val().cum;
         self.floor_off.d.next = self.row.val().floor_ppsn - self.path.val().cum;
         self.floor_age.d.next = self.now.val() - self.row.val().floor_time;
+        self.refused_off.d.next = self.ack.val().mak_qp - self.path.val().cum;
         // A2 (flag bit 1: probe_reply)
         self.answers.d.next = self.ack.val().flags.get_bit(1)
             & self.row.val().probe_pending
@@ -156,6 +163,11 @@ impl Logic for AckCheck {
         if self.limit.val().get_bit(11) {
             self.below_reg.d.next = 0.into();
         }
+        // N1 (flag bit 0: rnr)
+        self.refuses_reg.d.next = self.ack.val().flags.get_bit(0)
+            & (self.refused_off.q.val() >= self.ahead.q.val())
+            & (self.refused_off.q.val() < self.span.q.val());
+        self.refuses.next = self.refuses_reg.q.val();
         self.verdict.next = self.verdict_reg.q.val();
         self.probe.next = self.probe_reg.q.val();
         self.probe_edge.next = self.edge_reg.q.val();

@@ -36,6 +36,8 @@ pub struct AckStep {
     pub advance: Signal<Out, Bits<9>>,
     pub gap_from: Signal<Out, Bits<9>>,
     pub gap_below: Signal<Out, Bits<9>>,
+    /// N1: the packet MAK.qp was refused for now.
+    pub refuses: Signal<Out, Bit>,
     pub new_path: Signal<Out, PathTx>,
     pub new_row: Signal<Out, PathAck>,
     pub hint: Signal<Out, Bits<24>>,
@@ -58,7 +60,7 @@ impl AckStep {
         filled!(AckStep {
             ;
             clock, fault, now, rto_min, ack, high, any, path, row, stranded, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
-            turn, advance, gap_from, gap_below, new_path, new_row, hint, set_timer, timer_active, deadline, check,
+            turn, advance, gap_from, gap_below, refuses, new_path, new_row, hint, set_timer, timer_active, deadline, check,
             congestion, quick, srtt, tail, path_after, row_after, progress,
         })
     }
@@ -89,6 +91,7 @@ impl Logic for AckStep {
         self.advance.next = self.check.advance.val();
         self.gap_from.next = self.check.gap_from.val();
         self.gap_below.next = self.check.gap_below.val();
+        self.refuses.next = self.check.refuses.val();
         self.congestion.fault.next = self.fault.val();
         self.congestion.now.next = self.now.val();
         self.congestion.ts_valid.next = self.ack.val().flags.get_bit(2);

@@ -84,6 +84,8 @@ pub struct TxCore {
     pub nak_qp: Signal<Out, Bits<16>>,
     pub nak_code: Signal<Out, Bits<8>>,
     pub nak_msn: Signal<Out, Bits<24>>,
+    /// No nak but an RNR: the peer has no receive for the message.
+    pub nak_rnr: Signal<Out, Bit>,
     pub cerr_valid: Signal<Out, Bit>,
     pub cerr_ready: Signal<In, Bit>,
     pub cerr_conn: Signal<Out, Bits<16>>,
@@ -201,7 +203,7 @@ impl TxCore {
             ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_valid, desc_ready, desc_kind, desc_conn,
             desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index,
             desc_bytes, desc_first, desc_last, desc_ts, desc_port, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes,
-            nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn, qperr_addr,
+            nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, qperr_addr,
             qperr_data, portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid,
             commit_grant_conn, commit_grant_kind, commit_grant_home, commit_grant_via, commit_grant_ppsn,
             commit_grant_rtx, commit_grant_moved, commit_grant_ack_req, commit_grant_nop, commit_grant_qp,
@@ -395,6 +397,7 @@ impl Logic for TxCore {
         self.nak_qp.next = self.sequencer.nak_qp.val();
         self.nak_code.next = self.sequencer.nak_code.val();
         self.nak_msn.next = self.sequencer.nak_msn.val();
+        self.nak_rnr.next = self.sequencer.nak_rnr.val();
         self.cerr_valid.next = self.sequencer.cerr_valid.val();
         self.sequencer.cerr_ready.next = self.cerr_ready.val();
         self.cerr_conn.next = self.sequencer.cerr_conn.val();

@@ -22,7 +22,7 @@ pub struct SackScoreboard {
     /// cum before the step; stable while an operation runs.
     pub cum: Signal<In, Bits<24>>,
     pub step_start: Signal<In, Bit>,
-    /// See `word_step`; this and the next eight are stable for three clocks from step_start on.
+    /// See `word_step`; this and the next ten are stable for three clocks from step_start on.
     pub step_op: Signal<In, Bits<2>>,
     /// cum' - cum
     pub advance: Signal<In, Bits<9>>,
@@ -31,6 +31,9 @@ pub struct SackScoreboard {
     pub gap_below: Signal<In, Bits<9>>,
     /// L2 applies.
     pub turn: Signal<In, Bit>,
+    /// N1: the packet `refused` (PPSN mod 256) was refused for now.
+    pub refuses: Signal<In, Bit>,
+    pub refused: Signal<In, Bits<8>>,
     /// The vector at absolute positions (bit = PPSN mod 256).
     pub sav0: Signal<In, Bits<64>>,
     pub sav1: Signal<In, Bits<64>>,
@@ -114,7 +117,7 @@ impl SackScoreboard {
             nothing: Constant::new(WordRow::default()),
             ones: Constant::new(u64::MAX.to_bits()),
             one: Constant::new(1u64.to_bits());
-            clock, reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, sav0, sav1, sav2, sav3, acked,
+            clock, reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, acked,
             dropped, lost_l1, lost_l2, any_l1, any_rtx_old, lost_words, newly_valid, newly_second, newly_even,
             newly_odd, find_start, find_lost_words, find_valid, find_any, find_ppsn, move_start, move_to_old,
             move_lost_words, peek_start, peek_ppsn, peek_sacked, clear, clear_address, first_lost, run0, run1, run2,
@@ -200,6 +203,8 @@ impl Logic for SackScoreboard {
             self.lane[b].gap_below.next = self.gap_below.val();
             self.lane[b].op.next = self.step_op.val();
             self.lane[b].turn.next = self.turn.val();
+            self.lane[b].refuses.next = self.refuses.val();
+            self.lane[b].refused.next = self.refused.val();
             self.lane[b].first.next = self.step_start.val();
             self.lane[b].load.next = self.run0.q.val() | self.run1.q.val();
             self.lane[b].put_address.next = self.address.val();

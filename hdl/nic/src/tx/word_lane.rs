@@ -22,6 +22,9 @@ pub struct WordLane {
     pub advance: Signal<In, Bits<9>>,
     pub gap_from: Signal<In, Bits<9>>,
     pub gap_below: Signal<In, Bits<9>>,
+    /// N1: this packet (PPSN mod 256) was refused for now.
+    pub refuses: Signal<In, Bit>,
+    pub refused: Signal<In, Bits<8>>,
     pub op: Signal<In, Bits<2>>,
     pub turn: Signal<In, Bit>,
     pub sav: Signal<In, Bits<64>>,
@@ -56,6 +59,7 @@ pub struct WordLane {
     ones_l2: Popcount64,
     passed: DFF<Bits<64>>,
     gap: DFF<Bits<64>>,
+    refused_mask: DFF<Bits<64>>,
     address1: DFF<Bits<24>>,
     address2: DFF<Bits<24>>,
     loaded: DFF<Bit>,
@@ -72,16 +76,18 @@ pub struct WordLane {
     any_old_reg: DFF<Bit>,
     lost1: DFF<Bit>,
     lost2: DFF<Bit>,
+    one: Constant<Bits<64>>,
 }
 
 impl WordLane {
     /// `rows`: words of this lane, two a path.
     pub fn new(rows: usize) -> Self {
         filled!(WordLane {
-            bank: Ram::new(rows);
-            clock, address, word, cum, advance, gap_from, gap_below, op, turn, sav, first, load, put, put_address, put_row,
+            bank: Ram::new(rows),
+            one: Constant::new(1u64.to_bits());
+            clock, address, word, cum, advance, gap_from, gap_below, refuses, refused, op, turn, sav, first, load, put, put_address, put_row,
             row, newly, acked, dropped, lost_l1, lost_l2, any_l1, any_rtx_old, lost_last, lost_before, step,
-            passed_mask, from_mask, below_mask, ones_acked, ones_dropped, ones_l1, ones_l2, passed, gap, address1,
+            passed_mask, from_mask, below_mask, ones_acked, ones_dropped, ones_l1, ones_l2, passed, gap, refused_mask, address1,
             address2, loaded, after, newly_reg, dropped_reg, l1_reg, l2_reg, sum_acked, sum_dropped, sum_l1, sum_l2,
             any_l1_reg, any_old_reg, lost1, lost2,
         })
@@ -97,6 +103,7 @@ impl Logic for WordLane {
             clock,
             passed,
             gap,
+            refused_mask,
             address1,
             address2,
             loaded,
@@ -129,6 +136,10 @@ impl Logic for WordLane {
         self.below_mask.below.next = self.gap_below.val();
         self.passed.d.next = self.passed_mask.mask.val();
         self.gap.d.next = self.below_mask.mask.val() & !self.from_mask.mask.val();
+        self.refused_mask.d.next = 0.into();
+        if self.refuses.val() & (self.refused.val().get_bits::<2>(6) == self.word.val()) {
+            self.refused_mask.d.next = self.one.val() << self.refused.val().get_bits::<6>(0);
+        }
         self.address1.d.next = self.address.val();
         self.address2.d.next = self.address1.q.val();
         // the new word
@@ -137,6 +148,7 @@ impl Logic for WordLane {
         self.step.sav.next = self.sav.val();
         self.step.passed.next = self.passed.q.val();
         self.step.gap.next = self.gap.q.val();
+        self.step.refused.next = self.refused_mask.q.val();
         self.step.turn.next = self.turn.val();
         self.loaded.d.next = self.load.val();
         if self.load.val() {

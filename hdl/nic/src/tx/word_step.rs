@@ -1,6 +1,6 @@
 //! word_step: what one step does to the four sets of a 64-bit word (A3, L2, L1, and the set moves of section 8).
 //!
-//! In: the old word, the acknowledged bits of the vector, masks, the operation. Out: the new word and the packets that were newly
+//! In: the old word, the acknowledged bits of the vector, masks, the refused packet (N1), the operation. Out: the new word and the packets that were newly
 //! acknowledged, that left the pipe, that L1 and L2 found lost. Guarantees: the four sets stay disjoint. Combinational.
 use super::rows::WordRow;
 use mrnic_emit::comment;
@@ -25,6 +25,8 @@ pub struct WordStep {
     pub passed: Signal<In, Bits<64>>,
     /// Where L1 looks: from its lower bound to B.
     pub gap: Signal<In, Bits<64>>,
+    /// N1: the packet that the peer refused for now, at most one.
+    pub refused: Signal<In, Bits<64>>,
     /// L2 applies.
     pub turn: Signal<In, Bit>,
     pub result: Signal<Out, WordRow>,
@@ -40,6 +42,8 @@ pub struct WordStep {
     young: Signal<Local, Bits<64>>,
     again: Signal<Local, Bits<64>>,
     found: Signal<Local, Bits<64>>,
+    known: Signal<Local, Bits<64>>,
+    gone: Signal<Local, Bits<64>>,
 }
 
 impl Logic for WordStep {
@@ -62,13 +66,16 @@ impl Logic for WordStep {
             self.young.next = 0.into();
         }
         // L1
-        self.found.next = self.gap.val() & !(self.sacked.val() | self.lost.val() | self.old.val() | self.young.val());
+        self.known.next = self.sacked.val() | self.lost.val() | self.old.val() | self.young.val();
+        self.found.next = self.gap.val() & !self.known.val();
+        // N1: what was refused is lost too, unless a resend of it is under way
+        self.gone.next = (self.gap.val() | self.refused.val()) & !self.known.val();
         self.result.next.sacked = self.sacked.val();
-        self.result.next.lost = self.lost.val() | self.found.val();
+        self.result.next.lost = self.lost.val() | self.gone.val();
         self.result.next.rtx_old = self.old.val();
         self.result.next.rtx_new = self.young.val();
         self.newly.next = self.fresh.val();
-        self.dropped.next = (self.fresh.val() & !self.word.val().lost) | self.again.val() | self.found.val();
+        self.dropped.next = (self.fresh.val() & !self.word.val().lost) | self.again.val() | self.gone.val();
         self.lost_l1.next = self.found.val();
         self.lost_l2.next = self.again.val();
         if self.op.val() != 0 {

@@ -32,6 +32,8 @@ pub struct Case {
     pub sav: Option<i64>,
     pub probe_reply: bool,
     pub ts_echo: u64,
+    /// N1: an RNR for this PPSN.
+    pub refused: Option<i64>,
     pub fault: u64,
 }
 
@@ -82,6 +84,10 @@ pub fn case(rng: &mut Rng) -> Case {
         sav,
         probe_reply: rng.chance(60),
         ts_echo: if rng.chance(70) { probe_ts } else { rng.below(3) },
+        refused: rng.chance(50).then(|| match rng.chance(80) {
+            true => pick(rng, &[cum - 1, cum, ack_cum - 1, ack_cum, (ack_cum + next) / 2, next - 1, next, next + 1]),
+            false => cum + rng.below(1 << 24) as i64,
+        }),
         fault: if rng.chance(95) { 0 } else { 3 },
     }
 }
@@ -98,7 +104,10 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
     row.set("floor_active", c.floor_active.into()).set("floor_ppsn", ppsn(c.floor)).set("floor_time", tick(c.floor_time));
     row.set("reo_tol", c.reo_tol as u64);
     let mut ack = Packed::random::<AckFields>(rng);
-    let others = ack.get("flags") & !2;
+    let others = ack.get("flags") & !3 | u64::from(c.refused.is_some());
+    if let Some(refused) = c.refused {
+        ack.set("mak_qp", ppsn(refused));
+    }
     ack.set("cum", ppsn(c.ack_cum)).set("ts_echo", c.ts_echo).set("flags", others | u64::from(c.probe_reply) << 1);
     vec![
         ("path", path.words().to_vec()),
@@ -115,7 +124,15 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
 /// What section 6 says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    Applied { probe: bool, probe_edge: bool, floor_active: bool, turn: bool, advance: i64, gap: std::ops::Range<i64> },
+    Applied {
+        probe: bool,
+        probe_edge: bool,
+        floor_active: bool,
+        turn: bool,
+        advance: i64,
+        gap: std::ops::Range<i64>,
+        refuses: bool,
+    },
     Disabled,
     Stale,
     Invalid,
@@ -150,5 +167,7 @@ pub fn reference(c: &Case) -> Verdict {
     }
     let from = if floor_active { c.ack_cum.max(c.floor) } else { c.ack_cum };
     let gap = if below > from { from - c.cum..below - c.cum } else { 0..0 };
-    Verdict::Applied { probe, probe_edge, floor_active, turn, advance: d, gap }
+    // N1: only the low 24 bits are told
+    let refuses = c.refused.is_some_and(|p| (d..span).contains(&(p - c.cum).rem_euclid(SEQUENCE)));
+    Verdict::Applied { probe, probe_edge, floor_active, turn, advance: d, gap, refuses }
 }

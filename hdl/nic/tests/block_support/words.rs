@@ -15,12 +15,14 @@ pub enum Place {
 /// What a step does to one packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// A3, L2, L1: below the new cum; acknowledged by the vector; the marker was passed; L1 looks here.
+    /// A3, L2, L1, N1: below the new cum; acknowledged by the vector; the marker was passed; L1 looks here.
     Ack {
         passed: bool,
         sav: bool,
         turn: bool,
         gap: bool,
+        /// N1: the peer refused it for now.
+        refused: bool,
     },
     /// PROBE: rtx_old gains rtx_new.
     Merge,
@@ -58,7 +60,7 @@ pub fn step(place: Place, step: Step) -> (Place, Event) {
                 event,
             );
         }
-        Step::Ack { passed, sav, turn, gap } => {
+        Step::Ack { passed, sav, turn, gap, refused } => {
             // A3
             event.newly = (passed || sav) && place != Place::Sacked;
             if passed {
@@ -79,6 +81,10 @@ pub fn step(place: Place, step: Step) -> (Place, Event) {
             // L1
             if gap && after == Place::Flying {
                 event.l1 = true;
+                after = Place::Lost;
+            }
+            // N1
+            if refused && after == Place::Flying {
                 after = Place::Lost;
             }
             after

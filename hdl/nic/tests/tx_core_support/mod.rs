@@ -56,8 +56,8 @@ pub struct Bench {
     given: VecDeque<AckFrame>,
     ack_due: Vec<(u64, AckFrame)>,
     waiting: VecDeque<(usize, Message)>,
-    /// Connection, QP, code, MSN.
-    expected_naks: VecDeque<(u64, u64, u64, u64)>,
+    /// Connection, QP, code, MSN, whether it is an RNR.
+    expected_naks: VecDeque<(u64, u64, u64, u64, u64)>,
     qp_error: Vec<bool>,
     qp_msn: Vec<u64>,
     rto_min: u32,
@@ -72,6 +72,7 @@ fn code_number(code: MakCode) -> u64 {
     match code {
         MakCode::Bounds => 3,
         MakCode::BadQp => 4,
+        MakCode::Reserved(code) => code.into(),
         _ => 0,
     }
 }
@@ -220,6 +221,7 @@ impl Bench {
             back_pressure: false,
             qp_errors: false,
             naks: 0.0,
+            rnrs: 0.0,
             ..self.weather
         };
         self.dead.clear();
@@ -333,9 +335,11 @@ impl Bench {
             self.take_desc();
         }
         if self.get("nak_valid") & self.get("nak_ready") == 1 {
-            let got = (self.get("nak_conn"), self.get("nak_qp"), self.get("nak_code"), self.get("nak_msn"));
+            let rnr = self.get("nak_rnr");
+            let got = (self.get("nak_conn"), self.get("nak_qp"), self.get("nak_code"), self.get("nak_msn"), rnr);
             assert_eq!(Some(got), self.expected_naks.pop_front(), "nak");
-            self.tally.naks += 1;
+            self.tally.naks += 1 - rnr;
+            self.tally.rnrs += rnr;
         }
         if self.get("cerr_valid") & self.get("cerr_ready") == 1 {
             assert!(self.conns[self.get("cerr_conn") as usize].tx.error);
@@ -349,8 +353,10 @@ impl Bench {
             self.waiting.pop_front();
             self.conns[conn].messages.push_back(m);
         }
-        if let (Some(f), true) = (frame, took_ack) {
+        if let (Some(mut f), true) = (frame, took_ack) {
             self.acks.pop_front();
+            // a build without SENDs takes no notice of it
+            f.ack.flags.rnr &= self.config.sends;
             self.given.push_back(f);
         }
         self.commits();
@@ -378,7 +384,10 @@ impl Bench {
 
     fn drive_ack(&self, f: &AckFrame) {
         let a = &f.ack;
-        let flags = u64::from(a.flags.probe_reply) << 1 | u64::from(a.flags.ts_valid) << 2 | u64::from(a.flags.nak) << 3;
+        let flags = u64::from(a.flags.rnr)
+            | u64::from(a.flags.probe_reply) << 1
+            | u64::from(a.flags.ts_valid) << 2
+            | u64::from(a.flags.nak) << 3;
         for (name, value) in [
             ("ack_conn", f.conn as u64),
             ("ack_home", f.home as u64),
@@ -465,7 +474,14 @@ impl Bench {
             vector.set(ppsn.wrapping_sub(r.cum + 1) & 0xFF_FFFF);
         }
         let nak = self.rng.random_bool(self.weather.naks);
+        let rnr = self.weather.rnrs > 0.0 && self.rng.random_bool(self.weather.rnrs);
         let mak = match self.rng.random_bool(0.5) {
+            // N1 too
+            _ if rnr && !nak => Mak {
+                qp: r.cum.wrapping_add(self.rng.random_range(0..8)).wrapping_sub(2) & 0xFF_FFFF,
+                code: MakCode::Reserved(self.rng.random_range(8..32)),
+                msn: Msn::new(5),
+            },
             // code 4 names a packet: outstanding, acknowledged or never sent
             true => Mak {
                 qp: r.cum.wrapping_add(self.rng.random_range(0..8)).wrapping_sub(2) & 0xFF_FFFF,
@@ -482,7 +498,7 @@ impl Bench {
                 }
             }
         };
-        let flags = AckFlags { nak, probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
+        let flags = AckFlags { rnr, nak, probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
         let rate = if self.weather.hints { self.rng.random_range(50..200_000) } else { 0xFF_FFFF };
         let ack = Ack {
             ts_echo: if p.probe { p.ts } else { r.last_ts },
@@ -574,18 +590,24 @@ impl Bench {
     /// Section 6, "nak".
     fn expect_nak(&mut self, frame: &AckFrame) {
         let (mak, conn) = (&frame.ack.mak, &self.conns[frame.conn]);
+        let of_conn = frame.conn as u64;
+        let unacked = conn.paths.get(frame.home).is_some_and(|path| path.is_unacked(Ppsn::new(mak.qp)));
+        let named = unacked.then(|| conn.entries[&(frame.home, mak.qp)]);
+        let code = code_number(mak.code);
+        // N1
+        let rnr = named.filter(|_| frame.ack.flags.rnr).map(|entry| (of_conn, entry.qp, code, entry.msn, 1));
         if !frame.ack.flags.nak {
+            self.expected_naks.extend(rnr);
             return;
         }
-        let of_conn = frame.conn as u64;
         if mak.code != MakCode::BadQp {
             if mak.qp < 1 << 16 {
-                self.expected_naks.push_back((of_conn, mak.qp.into(), code_number(mak.code), mak.msn.get().into()));
+                self.expected_naks.push_back((of_conn, mak.qp.into(), code, mak.msn.get().into(), 0));
             }
-        } else if conn.paths[frame.home].is_unacked(Ppsn::new(mak.qp)) {
-            let entry = conn.entries[&(frame.home, mak.qp)];
-            self.expected_naks.push_back((of_conn, entry.qp, 4, entry.msn));
+        } else if let Some(entry) = named {
+            self.expected_naks.push_back((of_conn, entry.qp, 4, entry.msn, 0));
         }
+        self.expected_naks.extend(rnr);
     }
 
     fn judge(&self, kind: &str, verdict: Result<(), String>) {

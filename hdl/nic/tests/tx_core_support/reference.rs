@@ -94,6 +94,10 @@ impl Conn {
         };
         let outcome = apply(&Aimd, path, now, Ppsn::new(frame.cum), &frame.ack, rto_min, 256);
         expect("ack", record, "verdict", outcome.verdict as u64)?;
+        // N1
+        if outcome.verdict == AckVerdict::Applied && frame.ack.flags.rnr {
+            path.refused(Ppsn::new(frame.ack.mak.qp));
+        }
         check_path("ack", record, path)?;
         if outcome.verdict == AckVerdict::Applied {
             expect("ack", record, "acked", outcome.acked.into())?;

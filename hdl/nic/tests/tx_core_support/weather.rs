@@ -15,6 +15,8 @@ pub struct Weather {
     pub qp_errors: bool,
     /// Chance that an acknowledgment refuses something.
     pub naks: f64,
+    /// Chance that an acknowledgment refuses a packet for now.
+    pub rnrs: f64,
     /// Random rate hints instead of none.
     pub hints: bool,
     pub back_pressure: bool,
@@ -36,6 +38,7 @@ impl Weather {
             outages: 0.0,
             qp_errors: false,
             naks: 0.0,
+            rnrs: 0.0,
             hints: false,
             back_pressure: false,
             desc_clocks: 1,
@@ -59,6 +62,7 @@ pub struct Tally {
     pub lost_l2: u64,
     pub retired: u64,
     pub naks: u64,
+    pub rnrs: u64,
     pub conn_errors: u64,
     /// Least clocks between two commits of the kind.
     pub ack_clocks: u64,

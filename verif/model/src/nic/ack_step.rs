@@ -149,14 +149,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if !frame.ack.flags.rnr || self.config.stage == Stage::Write {
             return None;
         }
-        let (qpn, msn) = self.message_of_packet(frame)?;
+        let message = self.message_of_packet(frame);
         let code = code_number(frame.ack.mak.code);
         let ppsn = Ppsn::new(frame.ack.mak.qp);
-        let full = self.config.stage == Stage::Full;
-        // Without a second attempt nothing waits for the refused packet: as after a nak, the rules of loss find it.
-        if let Some(connection) = self.connection_mut(frame.conn).ok().filter(|_| full) {
+        if let Ok(connection) = self.connection_mut(frame.conn) {
             connection.tx_paths[frame.home as usize].refused(ppsn);
         }
+        let (qpn, msn) = message?;
         Some(RnrEvent { qpn, code, msn })
     }
 

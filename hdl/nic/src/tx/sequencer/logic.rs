@@ -39,6 +39,8 @@ impl Logic for Sequencer {
             nak_qp_reg,
             nak_code_reg,
             nak_msn_reg,
+            nak_rnr_reg,
+            for_rnr,
             cerr_held,
             cerr_reg,
             port_held,
@@ -154,12 +156,17 @@ impl Logic for Sequencer {
         self.words.gap_from.next = 0.into();
         self.words.gap_below.next = self.span.val();
         self.words.turn.next = false;
+        self.words.refuses.next = false;
+        self.words.refused.next = self.unpack.out.val().mak_qp.get_bits::<8>(0);
+        self.nak.next = self.unpack.out.val().flags.get_bit(3);
+        self.rnr.next = self.unpack.out.val().flags.get_bit(0) & self.sends.val();
         if self.is_ack.val() {
             self.words.step_op.next = 0.into();
             self.words.advance.next = self.ack_step.advance.val();
             self.words.gap_from.next = self.ack_step.gap_from.val();
             self.words.gap_below.next = self.ack_step.gap_below.val();
             self.words.turn.next = self.ack_step.turn.val();
+            self.words.refuses.next = self.ack_step.refuses.val() & self.sends.val();
         }
         if (self.step.q.val() == Step::OpenStart) | (self.step.q.val() == Step::OpenRun) {
             self.words.step_op.next = 3.into();
@@ -293,25 +300,34 @@ impl Logic for Sequencer {
                 self.commits.ack.next = true;
                 self.ack_taken.next = true;
                 self.step.d.next = Step::Idle;
-                self.choose.next = !self.unpack.out.val().flags.get_bit(3);
-                if self.unpack.out.val().flags.get_bit(3) {
-                    if self.unpack.out.val().mak_code == 4 {
-                        self.ack_taken.next = false;
-                        self.step.d.next = Step::NakPeek;
-                    } else if !self.unpack.out.val().mak_qp.get_bits::<8>(16).any() {
+                self.choose.next = !self.nak.val() & !self.rnr.val();
+                self.for_rnr.d.next = self.rnr.val();
+                if self.nak.val() & (self.unpack.out.val().mak_code == 4) {
+                    self.ack_taken.next = false;
+                    self.for_rnr.d.next = false;
+                    self.step.d.next = Step::NakPeek;
+                } else {
+                    if self.nak.val() & !self.unpack.out.val().mak_qp.get_bits::<8>(16).any() {
                         // no QP has a number of more than 16 bits; completion looks at the others
                         self.nak_held.d.next = true;
                         self.nak_conn_reg.d.next = self.conn.q.val();
                         self.nak_qp_reg.d.next = self.unpack.out.val().mak_qp.get_bits::<16>(0);
                         self.nak_code_reg.d.next = self.unpack.out.val().mak_code;
                         self.nak_msn_reg.d.next = self.unpack.out.val().mak_msn;
+                        self.nak_rnr_reg.d.next = false;
+                    }
+                    if self.rnr.val() {
+                        self.ack_taken.next = false;
+                        self.step.d.next = Step::NakPeek;
                     }
                 }
             }
             Step::NakPeek => {
-                // code 4 names the packet, not a QP
-                self.words.peek_start.next = true;
-                self.step.d.next = Step::NakLook;
+                // code 4 and an RNR name the packet, not a QP; a nak of the same acknowledgment leaves first
+                if !self.nak_held.q.val() {
+                    self.words.peek_start.next = true;
+                    self.step.d.next = Step::NakLook;
+                }
             }
             Step::NakLook => {
                 self.step.d.next = Step::NakAsk;
@@ -337,10 +353,16 @@ impl Logic for Sequencer {
                     self.nak_held.d.next = true;
                     self.nak_conn_reg.d.next = self.conn.q.val();
                     self.nak_qp_reg.d.next = self.queue_rsp.val().qp;
-                    self.nak_code_reg.d.next = 4.into();
+                    self.nak_code_reg.d.next = self.unpack.out.val().mak_code;
                     self.nak_msn_reg.d.next = self.queue_rsp.val().msn;
-                    self.ack_taken.next = true;
-                    self.step.d.next = Step::Idle;
+                    self.nak_rnr_reg.d.next = self.for_rnr.q.val();
+                    if self.rnr.val() & !self.for_rnr.q.val() {
+                        self.for_rnr.d.next = true;
+                        self.step.d.next = Step::NakPeek;
+                    } else {
+                        self.ack_taken.next = true;
+                        self.step.d.next = Step::Idle;
+                    }
                 }
             }
             Step::TimerRead => {
@@ -784,6 +806,7 @@ impl Logic for Sequencer {
         self.nak_qp.next = self.nak_qp_reg.q.val();
         self.nak_code.next = self.nak_code_reg.q.val();
         self.nak_msn.next = self.nak_msn_reg.q.val();
+        self.nak_rnr.next = self.nak_rnr_reg.q.val();
         self.cerr_valid.next = self.cerr_held.q.val();
         self.cerr_conn.next = self.cerr_reg.q.val();
         self.portset_valid.next = self.port_held.q.val();

@@ -142,6 +142,8 @@ pub struct Sequencer {
     pub nak_qp: Signal<Out, Bits<16>>,
     pub nak_code: Signal<Out, Bits<8>>,
     pub nak_msn: Signal<Out, Bits<24>>,
+    /// No nak but an RNR: the peer has no receive for the message.
+    pub nak_rnr: Signal<Out, Bit>,
     pub cerr_valid: Signal<Out, Bit>,
     pub cerr_ready: Signal<In, Bit>,
     pub cerr_conn: Signal<Out, Bits<16>>,
@@ -198,6 +200,9 @@ pub struct Sequencer {
     nak_qp_reg: DFF<Bits<16>>,
     nak_code_reg: DFF<Bits<8>>,
     nak_msn_reg: DFF<Bits<24>>,
+    nak_rnr_reg: DFF<Bit>,
+    /// The packet is looked up for an RNR, not for a nak of code 4.
+    for_rnr: DFF<Bit>,
     cerr_held: DFF<Bit>,
     cerr_reg: DFF<Bits<16>>,
     port_held: DFF<Bit>,
@@ -219,6 +224,9 @@ pub struct Sequencer {
     here: Signal<Local, PathTx>,
     row: Signal<Local, PathAck>,
     is_ack: Signal<Local, Bit>,
+    /// N1: the acknowledgment is an RNR.
+    rnr: Signal<Local, Bit>,
+    nak: Signal<Local, Bit>,
     /// The next step may be chosen in this clock.
     choose: Signal<Local, Bit>,
     /// Nothing waits of the connection that was closed.
@@ -241,6 +249,7 @@ pub struct Sequencer {
     pipe_after: Signal<Local, Bits<9>>,
     emit_desc: Signal<Local, Bit>,
     no_desc: Constant<Desc>,
+    sends: Constant<Bit>,
 }
 
 impl Sequencer {
@@ -248,7 +257,8 @@ impl Sequencer {
         filled!(Sequencer {
             tables: SenderTables::new(config),
             words: SackScoreboard::new(config),
-            no_desc: Constant::new(Desc::default());
+            no_desc: Constant::new(Desc::default()),
+            sends: Constant::new(config.sends);
             clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2,
             cfg_busy, ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_qp, next_msn,
             next_npkts, next_length, next_index, next_more, done_valid, done_advance, done_skip, done_requeue,
@@ -256,14 +266,14 @@ impl Sequencer {
             queue_valid, queue_ready, queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp,
             queue_room, open_valid, open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready,
             acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready, desc,
-            nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, cerr_valid, cerr_ready, cerr_conn,
+            nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn,
             portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant,
             commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, unpack, choice, acked,
             ack_step, slot, commits, timer, others, opening, step, count, conn, path, time, has_msg, more, npkts,
             length_low, packet, inflight, qp_error, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
-            alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, cerr_held,
+            alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, nak_rnr_reg, for_rnr, cerr_held,
             cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
-            out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, row, is_ack, choose, emptied, desc_free,
+            out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, row, is_ack, rnr, nak, choose, emptied, desc_free,
             ack_taken, ack_conn, ack_home, ack_may, span, own_srtt, chosen, chosen_port, element, to_old, nak_offset,
             nak_span, table_row, pipe_after, emit_desc,
         })
