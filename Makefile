@@ -11,6 +11,7 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
+MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
 BUILDS := sim ecp5 corundum100g
 
@@ -27,7 +28,7 @@ setup-verbs: setup
 	@scripts/setup.sh --verbs
 
 demo: setup
-	@$(CARGO) run --quiet -p mrnic-sim --bin mrnic -- demo --out $(OUT)/demo
+	@$(MRNIC) demo --out $(OUT)/demo
 
 test: setup-verbs
 	$(CARGO) test --workspace --quiet
@@ -38,16 +39,16 @@ lint: setup
 	$(MAKE) --no-print-directory verilog
 
 verilog: setup
-	@for b in $(BUILDS); do $(CARGO) run --quiet -p mrnic-sim --bin mrnic -- emit --build $$b --out $(OUT)/verilog; done
+	@for b in $(BUILDS); do $(MRNIC) emit --build $$b --out $(OUT)/verilog; done
 
 verbs: setup-verbs
-	@$(CARGO) run --quiet -p mrnic-host-driver --bin mrnic-verbs -- accept --out $(OUT)/verbs
+	@$(MRNIC) accept --out $(OUT)/verbs
 
 verbs-lib: setup
-	@$(CARGO) run --quiet -p mrnic-host-driver --bin mrnic-verbs -- build --out $(OUT)/verbs
+	@$(MRNIC) library --out $(OUT)/verbs
 
 bench: setup
-	@$(CARGO) run --quiet -p mrnic-sim --bin mrnic -- bench --out $(OUT)/bench
+	@$(MRNIC) bench --out $(OUT)/bench
 
 clean:
 	rm -rf $(OUT) target .venv

@@ -138,6 +138,17 @@ impl Manager {
         }
     }
 
+    /// H6: the NIC will go away soon: from now on what nobody uses is closed without waiting.
+    pub fn hasten(&mut self) {
+        self.config.idle_us = self.config.idle_us.min(self.config.retry_us);
+    }
+
+    /// Peers with which a connection is open, or being closed.
+    pub fn connected(&self) -> impl Iterator<Item = &Endpoint> {
+        let connected = |peer: &&Peer| matches!(peer.link, Link::Open { .. } | Link::Closing { .. });
+        self.peers.values().filter(connected).map(|peer| &peer.endpoint)
+    }
+
     /// The NIC goes away: every peer is told at once.
     pub fn shutdown(&mut self) {
         for orphan in core::mem::take(&mut self.orphans) {

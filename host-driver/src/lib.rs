@@ -8,6 +8,7 @@
 //! [`model`] (the golden model in the process) and [`loopback`] (the device of this crate's tests). [`link`] makes the shared object.
 pub mod abi;
 pub mod accept;
+pub mod cli;
 mod completions;
 pub mod device;
 pub mod launch;

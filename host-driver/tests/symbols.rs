@@ -1,6 +1,6 @@
 //! The built library: symbols, versions, and that programs which look them up by version find them.
 //!
-//! In: `libibverbs.so.1` as `mrnic-verbs build` makes it. Out: a failure that names the symbol.
+//! In: `libibverbs.so.1` as `mrnic library` makes it. Out: a failure that names the symbol.
 use mrnic_host_driver::link::{build, exports, find, Made, NODES, SONAME};
 use std::collections::BTreeSet;
 use std::ffi::CString;

@@ -10,15 +10,16 @@ use crate::world::{Options, Outcome, World};
 use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
+use mrnic_host_driver::cli::Verbs;
 use mrnic_nic::config::{build, BuildConfig, BUILDS};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The open FPGA NIC for AI-scale Ethernet: simulate it, emit its Verilog, measure it.
+/// The open FPGA NIC for AI-scale Ethernet: simulate it, run RDMA programs on it, emit its Verilog, measure it.
 ///
 /// The exit status is 0 when every check passed and 1 otherwise; standard error then names the check.
 #[derive(Debug, Parser)]
-#[command(name = "mrnic", version, after_help = "Start with: mrnic scenarios; mrnic sim loss-1")]
+#[command(name = "mrnic", version, after_help = "Start with: mrnic scenarios; mrnic sim loss-1; mrnic pair -- ib_write_bw")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -67,6 +68,8 @@ enum Command {
     },
     /// List the shipped scenarios.
     Scenarios,
+    #[command(flatten)]
+    Verbs(Verbs),
 }
 
 #[derive(Debug, Args)]
@@ -266,19 +269,18 @@ pub fn main() -> ExitCode {
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
         .init();
+    let done = |()| ExitCode::SUCCESS;
     let result = match Cli::parse().command {
-        Command::Sim(args) => sim(&args),
-        Command::Demo { out, seed } => demo(&out, seed),
-        Command::Emit { build, out } => emit(&build, &out),
-        Command::Model { build, trace } => make_model(&build, trace),
-        Command::Bench { out, only } => bench::run(&out, only).map(|file| print_files(&[file])),
-        Command::Scenarios => scenarios(),
+        Command::Verbs(verbs) => verbs.run(),
+        Command::Sim(args) => sim(&args).map(done),
+        Command::Demo { out, seed } => demo(&out, seed).map(done),
+        Command::Emit { build, out } => emit(&build, &out).map(done),
+        Command::Model { build, trace } => make_model(&build, trace).map(done),
+        Command::Bench { out, only } => bench::run(&out, only).map(|file| print_files(&[file])).map(done),
+        Command::Scenarios => scenarios().map(done),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("mrnic: {e:#}");
-            ExitCode::FAILURE
-        }
-    }
+    result.unwrap_or_else(|e| {
+        eprintln!("mrnic: {e:#}");
+        ExitCode::FAILURE
+    })
 }

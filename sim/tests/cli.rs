@@ -41,6 +41,24 @@ fn what_is_no_text_file_is_refused_with_its_cause() {
 }
 
 #[test]
+fn one_command_lists_all_that_there_is() {
+    let help = String::from_utf8_lossy(&mrnic(&["--help"]).stdout).into_owned();
+    for name in ["sim", "demo", "emit", "model", "bench", "scenarios", "run", "pair", "accept", "soak", "library"] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))), "no {name} in: {help}");
+    }
+}
+
+#[test]
+fn a_wrong_device_scenario_or_program_is_refused_before_anything_runs() {
+    for action in ["run", "pair"] {
+        refused(&[action, "--device", "nope", "--", "true"], 2, &["nope", "model", "loopback"]);
+        refused(&[action, "--scenario", "nope", "--", "true"], 1, &["nope", "loss-1", "TOML"]);
+        refused(&[action], 2, &["COMMAND"]);
+    }
+    refused(&["accept", "--device", "nope"], 2, &["nope", "model"]);
+}
+
+#[test]
 fn unknown_build_names_the_known_ones() {
     refused(&["emit", "--build", "nope"], 1, &["no build nope", "sim", "corundum100g"]);
     refused(&["model", "--build", "nope"], 1, &["no build nope", "sim"]);

@@ -272,6 +272,28 @@ fn h6_a_peer_that_vanished_does_not_keep_the_number() {
     assert_eq!(world.conn(0, 1), None);
 }
 
+/// A NIC that leaves closes in milliseconds what its peers do not use either, and waits for those that do.
+#[test]
+fn h6_a_nic_that_leaves_closes_at_once_what_nobody_uses() {
+    let mut world = quiet(3);
+    let leases = [1, 2].map(|n| (n, world.acquire(0, n)));
+    let used = world.acquire(2, 0);
+    world.run_for(10_000);
+    for (_, lease) in leases {
+        world.release(0, lease);
+    }
+    world.nodes[0].manager.hasten();
+    world.run_for(10_000);
+    assert_eq!((world.conn(0, 1), world.conn(1, 0)), (None, None));
+    world.assert_joined(0, 2);
+    assert_eq!(world.nodes[0].manager.connected().count(), 1);
+    world.release(2, used);
+    world.nodes[2].manager.hasten();
+    world.run_for(10_000);
+    assert_eq!(world.nodes[0].manager.connected().count(), 0);
+    assert!(world.nodes.iter().all(|node| node.engine.is_empty() && node.down.is_empty()));
+}
+
 #[test]
 fn h6_shutdown_tells_every_peer_at_once() {
     let mut world = quiet(3);

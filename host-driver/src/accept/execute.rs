@@ -36,7 +36,7 @@ pub fn row(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Recor
     let start = Instant::now();
     let (outcome, shown) = if let Some(package) = row.missing() {
         (Outcome::NotRun(package), Shown::default())
-    } else if options.device == "loopback" && matches!(row.kind, Kind::Pair | Kind::Soak) {
+    } else if options.device == "loopback" && matches!(row.kind, Kind::Pair | Kind::Refused | Kind::Soak) {
         (Outcome::NotForDevice("the loopback device joins queue pairs of one process"), Shown::default())
     } else {
         match run(row, fault, options, scratch) {
@@ -76,11 +76,12 @@ fn run(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Result<Sh
             ensure!(ended.output.contains("mrnic0"), "it does not name the device mrnic0:\n{}", ended.output);
             Ok(Shown::default())
         }
-        Kind::Pair => pair(row, row.program(), arguments, fault, command),
+        Kind::Refused => refused(row.program(), arguments, command),
+        Kind::Pair => pair(row, row.program(), arguments, command),
         Kind::Soak => {
             let own = options.soak.to_str().context("this program's path is no text")?;
             let seed = ["--seed".to_owned(), options.seed.to_string()];
-            pair(row, own, [vec!["soak".to_owned()], arguments, seed.to_vec()].concat(), fault, command)
+            pair(row, own, [vec!["soak".to_owned()], arguments, seed.to_vec()].concat(), command)
         }
         Kind::Pyverbs => {
             let tests = session.path().join("tests");
@@ -104,7 +105,6 @@ fn pair(
     row: &Row,
     program: &str,
     mut arguments: Vec<String>,
-    fault: &Fault,
     command: impl Fn(&str, &[String]) -> Result<Command>,
 ) -> Result<Shown> {
     // Not the port of an earlier server, should that linger.
@@ -116,16 +116,32 @@ fn pair(
     let both = |what: String| format!("{what}\n{}{}", said("server", &server), said("client", &client));
     ensure!(!client.overdue, both(format!("the client has not ended after {LIMIT:?}: ended")));
     ensure!(client.status.success(), both(format!("the client failed ({})", client.status)));
-    // These clients leave as soon as they are done, and their NIC with them: if its last acknowledgment is lost, the server waits in vain.
-    let client_leaves = row.program().ends_with("_pingpong") && fault.scenario.is_some();
-    if !client_leaves {
-        ensure!(!server.overdue, both("the server does not end after its client: ended".to_owned()));
-        ensure!(server.status.success(), both(format!("the server failed ({})", server.status)));
-    }
+    ensure!(!server.overdue, both("the server does not end after its client: ended".to_owned()));
+    ensure!(server.status.success(), both(format!("the server failed ({})", server.status)));
     match super::figure::figure(row.program(), row.all_sizes(), &client.output) {
         Ok(figure) => Ok(Shown { figure, tests: None }),
         Err(why) => anyhow::bail!("{}", both(why)),
     }
+}
+
+/// Without a GID index the peer has no address: the programs fail, and are told which option is missing.
+fn refused(program: &str, mut arguments: Vec<String>, command: impl Fn(&str, &[String]) -> Result<Command>) -> Result<Shown> {
+    arguments.extend(["-p".to_owned(), free_port()?.to_string()]);
+    let logged = |arguments: &[String]| -> Result<Command> {
+        let mut command = command(program, arguments)?;
+        command.env("MRNIC_VERBS_LOG", "1");
+        Ok(command)
+    };
+    let server = logged(&arguments)?;
+    arguments.push("127.0.0.1".to_owned());
+    let client = logged(&arguments)?;
+    let (server, client) = launch::pair_within(server, client, false, Some(LIMIT))?;
+    let both = |what: &str| format!("{what}\n{}{}", said("server", &server), said("client", &client));
+    ensure!(!client.status.success() && !client.overdue, both("the client was not refused"));
+    // The side that was refused ends, and the other one then misses it.
+    let told = [&server, &client].iter().any(|side| side.output.contains("-g 0"));
+    ensure!(told, both("neither side was told what to do"));
+    Ok(Shown { figure: "refused: it needs -g 0".to_owned(), tests: None })
 }
 
 fn succeed(ended: Ended, who: &str) -> Result<Ended> {

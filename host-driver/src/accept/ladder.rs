@@ -16,6 +16,8 @@ pub enum Kind {
     Single,
     /// A server and its client, in processes of their own.
     Pair,
+    /// The same, but the device refuses what they want, and says what to do.
+    Refused,
     /// This project's own soak, a server and a client.
     Soak,
     /// Modules of rdma-core's tests.
@@ -32,7 +34,7 @@ pub struct Row {
     pub line: &'static str,
 }
 
-use Kind::{Pair, Pyverbs, Single, Soak, Symbols};
+use Kind::{Pair, Pyverbs, Refused, Single, Soak, Symbols};
 
 const fn row(kind: Kind, quick: bool, line: &'static str) -> Row {
     Row { kind, quick, line }
@@ -45,6 +47,7 @@ pub const LADDER: &[Row] = &[
     row(Single, true, "ibv_devinfo -v"),
     row(Soak, true, "soak --rounds 50"),
     row(Pair, true, "ibv_rc_pingpong -g 0 -n 200"),
+    row(Refused, true, "ibv_rc_pingpong -n 200"),
     row(Pair, true, "ibv_rc_pingpong -g 0 -e -n 200"),
     row(Pair, true, "ibv_rc_pingpong -g 0 -N -n 200"),
     row(Pair, false, "ibv_rc_pingpong -g 0 -c -n 200"),
@@ -117,8 +120,8 @@ impl Row {
             Kind::Symbols | Kind::Soak => None,
             Kind::Pyverbs if !Path::new(BINDINGS).exists() => Some("python3-pyverbs"),
             Kind::Pyverbs => (!Path::new(TESTS).join("run_tests.py").exists()).then_some("rdma-core"),
-            Kind::Single | Kind::Pair if self.program().starts_with("ibv_") => program("ibverbs-utils"),
-            Kind::Single | Kind::Pair => program("perftest"),
+            Kind::Single | Kind::Pair | Kind::Refused if self.program().starts_with("ibv_") => program("ibverbs-utils"),
+            Kind::Single | Kind::Pair | Kind::Refused => program("perftest"),
         }
     }
 }
@@ -138,7 +141,7 @@ mod tests {
         for (i, row) in LADDER.iter().enumerate() {
             assert!(LADDER[..i].iter().all(|other| other.line != row.line), "{}", row.line);
         }
-        for kind in [Symbols, Single, Pair, Soak, Pyverbs] {
+        for kind in [Symbols, Single, Pair, Refused, Soak, Pyverbs] {
             assert!(LADDER.iter().any(|r| r.kind == kind && r.quick), "{kind:?}");
         }
     }

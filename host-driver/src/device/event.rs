@@ -41,3 +41,11 @@ pub trait EventSink: Send + Sync {
     fn completion(&self, cq: Token);
     fn asynchronous(&self, event: AsyncEvent);
 }
+
+/// For programs that poll, and want no events.
+pub struct NoEvents;
+
+impl EventSink for NoEvents {
+    fn completion(&self, _: Token) {}
+    fn asynchronous(&self, _: AsyncEvent) {}
+}

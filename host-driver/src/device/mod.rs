@@ -20,13 +20,15 @@
 mod error;
 mod event;
 mod limits;
+mod paths;
 mod qp;
 mod work;
 
 pub use error::{DeviceError, PostError};
-pub use event::{AsyncEvent, EventSink, Token};
+pub use event::{AsyncEvent, EventSink, NoEvents, Token};
 pub use limits::{GidEntry, Limits, LinkState, Mtu, Operations, PortStatus};
-pub use qp::{Capacity, PathAttributes, QpChange, QpState, QpStatus};
+pub use paths::{PathChange, PathCounters, PathHealth, PathStatus};
+pub use qp::{Capacity, PathAttributes, QpAddress, QpChange, QpState, QpStatus};
 pub use work::{Completion, CompletionKind, Payload, RecvRequest, Remote, SendOp, SendRequest, Sge, WcStatus};
 
 use crate::rules::Access;
@@ -129,6 +131,11 @@ pub trait Device: Send + Sync {
     fn create_srq(&self, spec: &SrqSpec) -> Result<Arc<dyn SharedReceiveQueue>, DeviceError>;
     fn create_qp(&self, spec: &QpSpec) -> Result<Arc<dyn QueuePair>, DeviceError>;
 
+    /// Changes of the health of paths since the last call, in their order. Empty where the carrier does not tell.
+    fn take_path_changes(&self) -> Vec<PathChange> {
+        Vec::new()
+    }
+
     /// Advances the transport by what can be done now, without waiting.
     fn progress(&self);
     /// Stops everything. Objects that are still there stay valid but dead: posts fail, nothing completes.
@@ -145,6 +152,11 @@ pub trait QueuePair: Send + Sync {
     fn modify(&self, change: &QpChange) -> Result<(), DeviceError>;
     /// Ends all activity; completions of this QP that were not polled disappear from its CQs.
     fn destroy(&self) -> Result<(), DeviceError>;
+
+    /// The paths to its peer, once it is connected. Empty where the carrier does not tell.
+    fn paths(&self) -> Vec<PathStatus> {
+        Vec::new()
+    }
 
     /// Send requests that fit now.
     fn send_room(&self) -> u32;

@@ -74,3 +74,54 @@ pub struct QpChange {
     /// Raise [`super::AsyncEvent::SendQueueDrained`] when draining ends.
     pub notify_drained: Option<bool>,
 }
+
+/// Where a QP is, for the QP that is to be connected with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QpAddress {
+    pub gid: [u8; 16],
+    pub qpn: u32,
+    /// Its first send PSN.
+    pub psn: u32,
+}
+
+/// The three steps from RESET to RTS with the usual values, for Rust programs; C programs fill `ibv_qp_attr` themselves.
+impl QpChange {
+    pub fn to_init(access: Access) -> Self {
+        let state = Some(QpState::Init);
+        QpChange { state, access: Some(access), pkey_index: Some(0), port: Some(1), ..QpChange::default() }
+    }
+
+    pub fn to_rtr(peer: &QpAddress) -> Self {
+        let path = PathAttributes {
+            gid: peer.gid,
+            source_gid_index: 0,
+            flow_label: 0,
+            hop_limit: 64,
+            traffic_class: 0,
+            service_level: 0,
+            port: 1,
+        };
+        QpChange {
+            state: Some(QpState::Rtr),
+            path: Some(path),
+            path_mtu: Some(Mtu::B4096),
+            dest_qpn: Some(peer.qpn),
+            rq_psn: Some(peer.psn),
+            max_dest_rd_atomic: Some(16),
+            min_rnr_timer: Some(12),
+            ..QpChange::default()
+        }
+    }
+
+    pub fn to_rts(own_psn: u32) -> Self {
+        QpChange {
+            state: Some(QpState::Rts),
+            sq_psn: Some(own_psn),
+            timeout: Some(14),
+            retry_count: Some(7),
+            rnr_retry: Some(7),
+            max_rd_atomic: Some(16),
+            ..QpChange::default()
+        }
+    }
+}

@@ -26,7 +26,7 @@ const POINTERS: [&str; 2] = ["_verbs_init_and_alloc_context", "verbs_open_device
 /// The C file.
 pub fn c_text(missing: &BTreeMap<&str, &Exported>) -> String {
     let mut c = String::from(
-        "/* Made by mrnic-verbs: symbols of the installed libibverbs that this device has no use for. */\n#include <errno.h>\n",
+        "/* Made by mrnic library: symbols of the installed libibverbs that this device has no use for. */\n#include <errno.h>\n",
     );
     for (name, symbol) in missing {
         let line = match symbol.variable_bytes {

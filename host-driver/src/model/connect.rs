@@ -14,7 +14,8 @@ impl Engine {
         while let Some(action) = self.manager.poll_action() {
             match action {
                 Action::Send(packet) => self.send_control(&packet),
-                Action::Open { conn, peer, config } => {
+                Action::Open { conn, peer, mut config } => {
+                    self.place_paths(&mut config);
                     let tick = self.tick();
                     // The numbers were checked by both sides; a failure would leave a connection that drops everything.
                     if self.nic.open_connection(tick, conn, &config).is_ok() {
@@ -39,6 +40,7 @@ impl Engine {
     }
 
     fn close_connection(&mut self, conn: u16) {
+        self.keep_counters(conn);
         self.nic.close_connection(conn);
         self.places[usize::from(conn)] = None;
     }

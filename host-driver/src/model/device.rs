@@ -136,7 +136,7 @@ impl Device for ModelDevice {
         if index != 0 {
             return Err(DeviceError::invalid("GID index", format!("{index}: the port has 1")));
         }
-        let gid = Self::gid(&lock(&self.shared.engine).link);
+        let gid = Self::gid(&self.shared.engine().link);
         Ok(GidEntry { gid, index, port, interface: 0 })
     }
 
@@ -149,15 +149,15 @@ impl Device for ModelDevice {
     }
 
     fn reg_mr(&self, region: &MemoryRegion) -> Result<MrKeys, DeviceError> {
-        lock(&self.shared.engine).register(region)
+        self.shared.engine().register(region)
     }
 
     fn rereg_mr(&self, keys: MrKeys, region: &MemoryRegion) -> Result<(), DeviceError> {
-        lock(&self.shared.engine).replace(keys.lkey, region)
+        self.shared.engine().replace(keys.lkey, region)
     }
 
     fn dereg_mr(&self, keys: MrKeys) -> Result<(), DeviceError> {
-        lock(&self.shared.engine).unregister(keys.lkey)
+        self.shared.engine().unregister(keys.lkey)
     }
 
     fn create_cq(&self, spec: &CqSpec) -> Result<Arc<dyn CompletionQueue>, DeviceError> {
@@ -168,7 +168,7 @@ impl Device for ModelDevice {
     }
 
     fn create_srq(&self, spec: &SrqSpec) -> Result<Arc<dyn SharedReceiveQueue>, DeviceError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         let free = engine.srqs.iter().position(Option::is_none);
         let id = free.ok_or(DeviceError::Exhausted { what: "SRQs" })?;
         let config = SrqConfig { pd: spec.pd.0 as u16, depth: spec.max_wr.max(1), limit: 0 };
@@ -188,6 +188,12 @@ impl Device for ModelDevice {
         Ok(Qp::create(&self.shared, spec, cqs, self.events.clone(), self.owner)?)
     }
 
+    fn take_path_changes(&self) -> Vec<PathChange> {
+        let mut engine = self.shared.engine();
+        engine.run();
+        engine.paths.take()
+    }
+
     fn progress(&self) {
         self.shared.progress();
     }
@@ -197,7 +203,7 @@ impl Device for ModelDevice {
             return;
         }
         {
-            let mut engine = lock(&self.shared.engine);
+            let mut engine = self.shared.engine();
             let mine = |entry: &super::qp::Entry| entry.owner == self.owner;
             let qpns: Vec<u32> = engine.qps.iter().flatten().filter(|e| mine(e)).map(|e| e.qpn).collect();
             for qpn in qpns {

@@ -3,20 +3,22 @@
 //! In: calls of the device's objects, frames, time. Out: frames, completions, events. [`Engine::run`] does all that can be done now.
 use super::link::Link;
 use super::memory::ProcessMemory;
+use super::paths::PathLog;
 use super::qp::{finish, Entry};
+use super::settings::Settings;
 use super::{FIRST_QPN, KEYS, QPS, SRQS};
 use crate::completions::{self, Cq};
 use crate::device::*;
 use crate::table::Table;
-use crate::verbs::{lock, try_lock};
+use crate::verbs::{lock, lock_soon, try_lock};
 use mrnic_firmware::{Config, Manager};
 use mrnic_host_net::Sleeper;
 use mrnic_model::nic::driver::FRAME_BYTES_MAX;
-use mrnic_model::{AsyncEvent as ModelEvent, Nic, NicConfig, OpenMr0, Received, Tick, TransmitKind};
+use mrnic_model::{AsyncEvent as ModelEvent, Congestion, Nic, NicConfig, OpenMr0, Received, RxOutcome, Tick, TransmitKind};
 use mrnic_wire::{Body, Profile};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Frames that one run takes of each sender, and gives, at most.
@@ -25,30 +27,37 @@ const FRAMES_A_RUN: usize = 64;
 const POLL_AGAIN_NS: u64 = 50_000;
 /// The thread does not sleep without limit as long as a program has polled within this time.
 const POLLED_LATELY_NS: u64 = 5_000_000;
-/// Wake-ups of the thread for nothing, in a row, after which the program is trusted to poll.
+/// Wake-ups of the thread for nothing, in a row, after which the program is trusted to poll at first.
 const WAKES_FOR_NOTHING: u32 = 8;
+/// A trust that was broken needs so many times more of them, up to the limit: such a program looks at its memory between polls.
+const DISTRUST: u32 = 8;
+const DISTRUST_MAX: u32 = 1 << 20;
 
 /// The last number given, by any NIC of the process: a number is not given again soon, though all devices were closed meanwhile.
 static LAST_QPN: AtomicU32 = AtomicU32::new(QPS - 1);
 
 /// What all opens of the device share.
 pub struct Shared {
-    pub engine: Mutex<Engine>,
+    engine: Mutex<Engine>,
     pub pds: Mutex<Table<()>>,
     pub cqs: Mutex<Table<Arc<Cq<Shared>>>>,
     /// Opens that are not closed; at 0 the NIC has left the network.
     opens: AtomicU32,
+    /// The process that has the NIC; a child that it forks has not.
+    process: u32,
     stopped: AtomicBool,
     pub sleeper: Sleeper,
     /// The thread sleeps without limit.
     pub deep_sleep: AtomicBool,
     last_poll_ns: AtomicU64,
     wakes_for_nothing: AtomicU32,
+    /// So many make it trusted.
+    trusted_after: AtomicU32,
 }
 
 /// Everything under the lock.
 pub struct Engine {
-    pub nic: Nic<OpenMr0>,
+    pub nic: Nic<OpenMr0, Congestion>,
     pub memory: ProcessMemory,
     pub manager: Manager,
     pub link: Link,
@@ -64,27 +73,50 @@ pub struct Engine {
     /// Place of the peer by connection.
     pub places: Vec<Option<usize>>,
     frame: Box<[u8; FRAME_BYTES_MAX]>,
+    /// When a packet last came that asks for an acknowledgment.
+    pub heard_ns: u64,
+    /// When it was made.
+    pub start_ns: u64,
+    pub settings: Settings,
+    pub paths: PathLog,
 }
 
 impl Shared {
     /// Makes the NIC, attaches it to the network and starts its thread. It is open once.
-    pub fn start() -> Result<Arc<Self>, DeviceError> {
-        let link = Link::attach()?;
+    pub fn start(settings: Settings) -> Result<Arc<Self>, DeviceError> {
+        settings.check()?;
+        let link = Link::attach(&settings)?;
+        let counts = settings.stats.is_some();
         let sleeper = link.sleeper();
         let limits = super::limits();
         let shared = Arc::new(Shared {
-            engine: Mutex::new(Engine::new(link)?),
+            engine: Mutex::new(Engine::new(settings, link)?),
             pds: Mutex::new(Table::new(limits.max_pd)),
             cqs: Mutex::new(Table::new(limits.max_cq)),
             opens: AtomicU32::new(1),
+            process: std::process::id(),
             stopped: AtomicBool::new(false),
             sleeper,
             deep_sleep: AtomicBool::new(false),
             last_poll_ns: AtomicU64::new(0),
             wakes_for_nothing: AtomicU32::new(0),
+            trusted_after: AtomicU32::new(WAKES_FOR_NOTHING),
         });
         super::thread::start(&shared)?;
+        if counts {
+            super::stats::write_at_exit(&shared);
+        }
         Ok(shared)
+    }
+
+    /// The engine, for the caller alone.
+    pub fn engine(&self) -> MutexGuard<'_, Engine> {
+        lock_soon(&self.engine)
+    }
+
+    /// The same if nobody has it.
+    pub fn idle_engine(&self) -> Option<MutexGuard<'_, Engine>> {
+        try_lock(&self.engine)
     }
 
     /// Counts another open. `false` if the last one is closed already: then it stays so.
@@ -93,17 +125,20 @@ impl Shared {
         self.opens.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
 
-    /// The last one takes the NIC from the network: its peers are told.
+    /// The last one takes the NIC from the network, once its peers have what they wait for.
     pub fn closed(&self) {
         if self.opens.fetch_sub(1, Ordering::AcqRel) == 1 {
-            {
-                let mut engine = lock(&self.engine);
-                engine.manager.shutdown();
-                engine.run();
+            if self.is_mine() {
+                self.leave();
             }
             self.stopped.store(true, Ordering::Release);
             self.sleeper.ring();
         }
+    }
+
+    /// Whether this is the process that opened it, and not a child that was forked.
+    pub fn is_mine(&self) -> bool {
+        self.process == std::process::id()
     }
 
     pub fn is_stopped(&self) -> bool {
@@ -124,10 +159,22 @@ impl Shared {
         }
     }
 
-    /// One round of the thread. Returns whether something was done, and how long there is nothing to do.
-    pub fn thread_round(&self, woken: bool) -> (bool, Option<Duration>) {
-        let mut engine = lock(&self.engine);
+    /// The program polls so often that nobody wakes the thread.
+    fn trusts(&self) -> bool {
+        self.wakes_for_nothing.load(Ordering::Relaxed) >= self.trusted_after.load(Ordering::Relaxed)
+    }
+
+    /// One round of the thread, which was woken, or has slept until a time. Returns whether something was done, and how long there is
+    /// nothing to do.
+    pub fn thread_round(&self, woken: bool, slept: bool) -> (bool, Option<Duration>) {
+        let mut engine = self.engine();
+        let heard_ns = engine.heard_ns;
         let worked = engine.run();
+        if slept && !woken && engine.heard_ns != heard_ns && self.trusts() {
+            // A packet lay there, and nobody had polled.
+            let more = self.trusted_after.load(Ordering::Relaxed).saturating_mul(DISTRUST).min(DISTRUST_MAX);
+            self.trusted_after.store(more, Ordering::Relaxed);
+        }
         if worked {
             self.wakes_for_nothing.store(0, Ordering::Relaxed);
         } else if woken {
@@ -148,7 +195,7 @@ impl completions::Engine for Shared {
         let now = engine.link.now_ns();
         self.last_poll_ns.store(now, Ordering::Relaxed);
         engine.link.attend(now + POLL_AGAIN_NS);
-        if self.wakes_for_nothing.load(Ordering::Relaxed) >= WAKES_FOR_NOTHING {
+        if self.trusts() {
             engine.link.polls(now + POLL_AGAIN_NS);
         }
         if self.deep_sleep.load(Ordering::Acquire) {
@@ -158,7 +205,7 @@ impl completions::Engine for Shared {
 
     /// The program is about to sleep, or to look at something else: it no longer polls.
     fn keep_going(self: &Arc<Self>) {
-        let mut engine = lock(&self.engine);
+        let mut engine = self.engine();
         engine.link.attend(0);
         engine.link.polls(0);
         engine.run();
@@ -172,7 +219,8 @@ impl completions::Engine for Shared {
 }
 
 impl Engine {
-    fn new(link: Link) -> Result<Self, DeviceError> {
+    fn new(settings: Settings, link: Link) -> Result<Self, DeviceError> {
+        let start_ns = link.now_ns();
         let gone = |detail: String| DeviceError::Gone { detail };
         let config = NicConfig {
             conns: 256,
@@ -186,8 +234,13 @@ impl Engine {
             rto_min_ticks: 31_250,
             ..NicConfig::default()
         };
-        let nic = Nic::new(config).map_err(|error| gone(error.to_string()))?;
-        let connections = Config { conns: config.conns as u16, init_window_pkts: 32, ..Config::new(link.endpoint(), random()) };
+        let nic = Nic::with_congestion(config, settings.congestion).map_err(|error| gone(error.to_string()))?;
+        let connections = Config {
+            conns: config.conns as u16,
+            paths: settings.paths,
+            init_window_pkts: 32,
+            ..Config::new(link.endpoint(), random())
+        };
         let manager = Manager::new(connections).map_err(|error| gone(error.to_string()))?;
         Ok(Engine {
             nic,
@@ -202,6 +255,10 @@ impl Engine {
             backlogged: VecDeque::with_capacity(QPS as usize),
             places: vec![None; config.conns as usize],
             frame: Box::new([0; FRAME_BYTES_MAX]),
+            heard_ns: 0,
+            start_ns,
+            settings,
+            paths: PathLog::default(),
         })
     }
 
@@ -233,6 +290,7 @@ impl Engine {
     pub fn run(&mut self) -> bool {
         let mut worked = self.take_frames();
         worked |= self.run_timers();
+        self.note_path_changes();
         self.run_connections();
         self.feed();
         worked |= self.give_frames();
@@ -256,6 +314,7 @@ impl Engine {
     fn take_frames(&mut self) -> bool {
         let (tick, now_us) = (self.tick(), self.now_us());
         let Engine { nic, memory, manager, link, .. } = self;
+        let mut heard = false;
         let count = link.receive(FRAMES_A_RUN, |frame| match OpenMr0::parse_packet(frame) {
             Ok(parsed) if matches!(parsed.packet.body, Body::Connect(_) | Body::Accept(_) | Body::Close(_)) => {
                 manager.handle(now_us, &parsed.net, &parsed.packet);
@@ -267,14 +326,24 @@ impl Engine {
                     payload_len: parsed.payload.len() as u32,
                     payload: Some(parsed.payload),
                 };
-                nic.handle_parsed(tick, &received, memory);
+                let outcome = nic.handle_parsed(tick, &received, memory);
+                heard |= matches!(outcome, RxOutcome::Data { .. } | RxOutcome::Probe { .. });
             }
             // The model counts what is wrong with it.
             Err(_) => {
                 nic.handle_packet(tick, frame, memory);
             }
         });
+        if heard {
+            self.heard_ns = self.link.now_ns();
+        }
         count > 0
+    }
+
+    /// Whether connections with other NICs are open.
+    pub fn has_peers(&self) -> bool {
+        let own = self.link.endpoint();
+        self.manager.connected().any(|peer| peer.ip != own.ip)
     }
 
     fn run_timers(&mut self) -> bool {

@@ -3,7 +3,7 @@
 //! In: the variable `MRNIC_SCENARIO` (a shipped scenario or a file; only its `[fabric]` table counts here), frames. Out: frames when they
 //! arrive, if they do. Each NIC applies the faults to what it sends; times count from its start.
 use crate::device::DeviceError;
-use mrnic_fabric::{Fabric, FabricConfig};
+use mrnic_fabric::{Fabric, FabricConfig, PlaneStats};
 use mrnic_host_net::PLACES;
 use serde::Deserialize;
 
@@ -48,17 +48,21 @@ pub fn load(name_or_file: &str) -> Result<FabricConfig, DeviceError> {
     Ok(scenario.fabric)
 }
 
-impl Faults {
-    /// The faults that the environment asks for, if it does.
-    pub fn from_environment(place: usize, now_ns: u64) -> Result<Option<Self>, DeviceError> {
-        let Some(name) = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()) else { return Ok(None) };
-        let config = load(&name.to_string_lossy())?;
-        Ok(Some(Faults::new(&config, place, now_ns)))
-    }
+/// The network that the environment asks for, if it does.
+pub fn from_environment() -> Result<Option<FabricConfig>, DeviceError> {
+    let name = std::env::var_os(VARIABLE).filter(|name| !name.is_empty());
+    name.map(|name| load(&name.to_string_lossy())).transpose()
+}
 
-    fn new(config: &FabricConfig, place: usize, start_ns: u64) -> Self {
+impl Faults {
+    pub fn new(config: &FabricConfig, place: usize, start_ns: u64) -> Self {
         // Different NICs lose different packets; the same run loses the same.
         Faults { fabric: Fabric::new(config, PLACES, place as u64 + 1), place, start_ns }
+    }
+
+    /// What became of the frames, by plane.
+    pub fn planes(&self) -> &[PlaneStats] {
+        &self.fabric.stats
     }
 
     fn now_ps(&self, now_ns: u64) -> u64 {

@@ -3,7 +3,9 @@
 //! In: frames with the place they go to. Out: frames that arrived. A ring that fills up marks frames (ECN) as the queue of a switch does,
 //! and a full one drops them.
 use super::faults::Faults;
+use super::settings::Settings;
 use crate::device::DeviceError;
+use mrnic_fabric::PlaneStats;
 use mrnic_firmware::Endpoint;
 use mrnic_host_net::{Port, Segment, Sleeper, Urgency};
 use mrnic_wire::frame::set_ecn;
@@ -54,12 +56,17 @@ fn give(port: &mut Port, to: usize, frame: &mut [u8], is_ack: bool) -> bool {
 }
 
 impl Link {
-    pub fn attach() -> Result<Self, DeviceError> {
+    pub fn attach(settings: &Settings) -> Result<Self, DeviceError> {
         let gone = |error: mrnic_host_net::NetError| DeviceError::Gone { detail: error.to_string() };
-        let segment = Segment::open(Segment::default_dir()).map_err(gone)?;
+        let segment = Segment::open(settings.session.clone().unwrap_or_else(Segment::default_dir)).map_err(gone)?;
         let port = Port::attach(&segment).map_err(gone)?;
-        let faults = Faults::from_environment(port.place(), segment.now_ns())?;
+        let faults = settings.fabric.as_ref().map(|fabric| Faults::new(fabric, port.place(), segment.now_ns()));
         Ok(Link { port, faults, lost: 0 })
+    }
+
+    /// What became of the frames that were sent, by plane; nothing without a scenario.
+    pub fn planes(&self) -> &[PlaneStats] {
+        self.faults.as_ref().map_or(&[], Faults::planes)
     }
 
     pub fn endpoint(&self) -> Endpoint {

@@ -7,12 +7,20 @@ mod connect;
 mod device;
 mod engine;
 pub mod faults;
+mod leave;
 mod link;
 mod memory;
+mod paths;
 mod qp;
 mod receive;
 mod requests;
+pub mod settings;
+mod stats;
+#[cfg(test)]
+mod tests;
 mod thread;
+
+pub use settings::Settings;
 
 use crate::device::{Device, DeviceError, DeviceIdentity, EventSink, Limits, Operations, Provider};
 use engine::Shared;
@@ -28,7 +36,16 @@ const GUID: u64 = 0x024d_52ff_fe00_0001;
 /// The model device. All opens of a process share one NIC; it leaves the network when the last one is closed.
 #[derive(Default)]
 pub struct ModelProvider {
+    /// Without them, the environment counts.
+    settings: Option<Settings>,
     nic: Mutex<Weak<Shared>>,
+}
+
+impl ModelProvider {
+    /// A provider whose NIC has these settings, whatever the environment says. Each provider has a NIC of its own.
+    pub fn with(settings: Settings) -> Self {
+        ModelProvider { settings: Some(settings), nic: Mutex::default() }
+    }
 }
 
 impl Provider for ModelProvider {
@@ -44,7 +61,8 @@ impl Provider for ModelProvider {
         let shared = match nic.upgrade().filter(|shared| shared.open_again()) {
             Some(shared) => shared,
             None => {
-                let shared = Shared::start()?;
+                let settings = self.settings.clone().map_or_else(Settings::from_environment, Ok)?;
+                let shared = Shared::start(settings)?;
                 *nic = Arc::downgrade(&shared);
                 shared
             }

@@ -8,7 +8,6 @@ use super::requests::{translate, Backlog, InlineSlab};
 use crate::completions::{Cq, Slot};
 use crate::device::*;
 use crate::rules::Access;
-use crate::verbs::lock;
 use mrnic_firmware::{Endpoint, Lease};
 use mrnic_model::{Cqe, QpAccess, QpConfig, QpState as ModelState, RecvWr, Status, SGES_MAX};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -305,7 +304,7 @@ impl Qp {
         events: Arc<dyn EventSink>,
         owner: u64,
     ) -> Result<Arc<Self>, DeviceError> {
-        let mut engine = lock(&shared.engine);
+        let mut engine = shared.engine();
         let qpn = engine.free_qpn().ok_or(DeviceError::Exhausted { what: "QPs" })?;
         let capacity = spec.capacity;
         let config = QpConfig {
@@ -361,14 +360,14 @@ impl QueuePair for Qp {
     }
 
     fn status(&self) -> QpStatus {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         let state = engine.state(self.qpn).unwrap_or(QpState::Error);
         let draining = engine.qp(self.qpn).is_some_and(|entry| entry.draining);
         QpStatus { state, draining: draining && state == QpState::Sqd }
     }
 
     fn modify(&self, change: &QpChange) -> Result<(), DeviceError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         if self.shared.is_stopped() {
             return Err(DeviceError::Gone { detail: "it was closed".to_owned() });
         }
@@ -379,14 +378,20 @@ impl QueuePair for Qp {
     }
 
     fn destroy(&self) -> Result<(), DeviceError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         engine.remove_qp(self.qpn);
         engine.run();
         Ok(())
     }
 
+    fn paths(&self) -> Vec<PathStatus> {
+        let mut engine = self.shared.engine();
+        let conn = engine.qp(self.qpn).and_then(|entry| entry.conn);
+        conn.map(|conn| engine.path_statuses(conn)).unwrap_or_default()
+    }
+
     fn send_room(&self) -> u32 {
-        self.capacity.max_send_wr.saturating_sub(lock(&self.shared.engine).outstanding(self.qpn))
+        self.capacity.max_send_wr.saturating_sub(self.shared.engine().outstanding(self.qpn))
     }
 
     fn post_send(&self, request: &SendRequest<'_>) -> Result<(), PostError> {
@@ -395,7 +400,7 @@ impl QueuePair for Qp {
                 return Err(PostError::TooManySges);
             }
         }
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         let state = engine.state(self.qpn).filter(|_| !self.shared.is_stopped()).ok_or(PostError::Gone)?;
         if matches!(state, QpState::Reset | QpState::Init | QpState::Rtr) {
             return Err(PostError::WrongState);
@@ -417,13 +422,13 @@ impl QueuePair for Qp {
 
     fn ring_send(&self) {
         // The request must go even if the thread is at work just now.
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         engine.run();
         self.shared.keep_awake(&engine);
     }
 
     fn post_recv(&self, request: &RecvRequest<'_>) -> Result<(), PostError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         if self.shared.is_stopped() {
             return Err(PostError::Gone);
         }

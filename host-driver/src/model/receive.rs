@@ -3,7 +3,6 @@
 //! In: requests of the program. Out: receives of the model.
 use super::engine::Shared;
 use crate::device::{DeviceError, PostError, RecvRequest, SharedReceiveQueue, SrqId};
-use crate::verbs::lock;
 use mrnic_model::{PostError as ModelError, RecvWr, Sge, SGES_MAX};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
@@ -46,11 +45,11 @@ impl SharedReceiveQueue for Srq {
     }
 
     fn limit(&self) -> u32 {
-        lock(&self.shared.engine).nic.srq_limit(self.id.0).unwrap_or(0)
+        self.shared.engine().nic.srq_limit(self.id.0).unwrap_or(0)
     }
 
     fn set_limit(&self, limit: u32) -> Result<(), DeviceError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         let refused = |error: mrnic_model::ConfigError| DeviceError::invalid("SRQ limit", error.to_string());
         engine.nic.arm_srq(self.id.0, limit).map_err(refused)?;
         engine.hand_out();
@@ -58,7 +57,7 @@ impl SharedReceiveQueue for Srq {
     }
 
     fn resize(&self, max_wr: u32) -> Result<(), DeviceError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         let refused = |error: mrnic_model::ConfigError| DeviceError::invalid("max_wr", error.to_string());
         engine.nic.resize_srq(self.id.0, max_wr).map_err(refused)?;
         self.max_wr.store(max_wr, Ordering::Release);
@@ -66,7 +65,7 @@ impl SharedReceiveQueue for Srq {
     }
 
     fn post_recv(&self, request: &RecvRequest<'_>) -> Result<(), PostError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         if self.shared.is_stopped() {
             return Err(PostError::Gone);
         }
@@ -79,7 +78,7 @@ impl SharedReceiveQueue for Srq {
     }
 
     fn destroy(&self) -> Result<(), DeviceError> {
-        let mut engine = lock(&self.shared.engine);
+        let mut engine = self.shared.engine();
         let refused = |error: mrnic_model::ConfigError| DeviceError::invalid("SRQ", error.to_string());
         engine.nic.destroy_srq(self.id.0).map_err(refused)?;
         if let Some(place) = engine.srqs.get_mut(self.id.0 as usize) {

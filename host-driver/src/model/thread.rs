@@ -20,15 +20,15 @@ pub fn start(shared: &Arc<Shared>) -> Result<(), DeviceError> {
 }
 
 fn run(weak: &Weak<Shared>) {
-    let mut woken = false;
+    let (mut woken, mut slept) = (false, false);
     while let Some(shared) = weak.upgrade() {
         if shared.is_stopped() {
             return;
         }
         // Read before looking for work: what arrives afterwards ends the sleep at once.
         let ticket = shared.sleeper.ticket();
-        let (worked, deadline) = shared.thread_round(woken);
-        woken = false;
+        let (worked, deadline) = shared.thread_round(woken, slept);
+        (woken, slept) = (false, false);
         if worked {
             // The program may want the processor, and the lock, between two rounds.
             std::thread::yield_now();
@@ -37,6 +37,6 @@ fn run(weak: &Weak<Shared>) {
         shared.deep_sleep.store(deadline.is_none(), Ordering::Release);
         shared.sleeper.wait(ticket, Some(deadline.map_or(Duration::from_secs(1), |d| d.clamp(SLEEP_MIN, SLEEP_MAX))));
         shared.deep_sleep.store(false, Ordering::Release);
-        woken = shared.sleeper.ticket() != ticket;
+        (woken, slept) = (shared.sleeper.ticket() != ticket, true);
     }
 }

@@ -47,7 +47,7 @@ pub fn state_number(state: QpState) -> c_int {
 /// A path: over Ethernet every path is global.
 pub fn path_of(ah: &ibv_ah_attr) -> Result<PathAttributes, DeviceError> {
     if ah.is_global == 0 {
-        return Err(DeviceError::invalid("address", "is_global must be set: RoCE addresses are GIDs"));
+        return Err(DeviceError::invalid("address", "is_global is 0, but a RoCE port has no LID: the peer is named by its GID. Give the program a GID index (ibv_rc_pingpong and ibv_srq_pingpong: -g 0; perftest: -x 0)"));
     }
     Ok(PathAttributes {
         // SAFETY: both members of the union are plain bytes.

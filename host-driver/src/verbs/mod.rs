@@ -45,4 +45,4 @@ pub use srq::*;
 pub use strings::*;
 pub use unsupported::*;
 
-pub(crate) use sync::{lock, try_lock};
+pub(crate) use sync::{lock, lock_soon, try_lock};

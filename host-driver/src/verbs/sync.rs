@@ -19,6 +19,27 @@ pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
+/// How often a lock is looked at before the thread sleeps for it: some 20 us.
+const LOOKS: u32 = 400;
+/// After so many looks the processor is offered to others: the holder may wait for it.
+const LOOKS_A_YIELD: u32 = 100;
+
+/// The same for a lock that is held for microseconds: it is looked at for a while first. Being put to sleep and woken takes longer, and on the
+/// data path would happen with each message.
+pub fn lock_soon<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for look in 1..=LOOKS {
+        if let Some(guard) = try_lock(mutex) {
+            return guard;
+        }
+        if look % LOOKS_A_YIELD == 0 {
+            std::thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+    lock(mutex)
+}
+
 /// A lock without a guard. Held for a few hundred nanoseconds, so it spins, then yields.
 #[derive(Debug, Default)]
 pub struct HandLock(AtomicBool);

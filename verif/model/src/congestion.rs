@@ -126,3 +126,47 @@ impl CongestionControl for DctcpLike {
         restart(w);
     }
 }
+
+/// One of the algorithms of this module, by name: for NICs whose algorithm is chosen when they start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Congestion {
+    /// [`Aimd`], rule C1.
+    #[default]
+    Aimd,
+    /// [`DctcpLike`].
+    Dctcp,
+}
+
+impl Congestion {
+    /// All there are, the default first.
+    pub const ALL: [Congestion; 2] = [Congestion::Aimd, Congestion::Dctcp];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Congestion::Aimd => "aimd",
+            Congestion::Dctcp => "dctcp",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|c| c.name() == name)
+    }
+}
+
+impl CongestionControl for Congestion {
+    type Path = DctcpPath;
+
+    fn on_ack(&self, w: &mut Window, p: &mut DctcpPath, s: &AckSample) -> bool {
+        match self {
+            Congestion::Aimd => Aimd.on_ack(w, &mut (), s),
+            Congestion::Dctcp => DctcpLike.on_ack(w, p, s),
+        }
+    }
+
+    fn on_timeout(&self, w: &mut Window, p: &mut DctcpPath, now: Tick) {
+        match self {
+            Congestion::Aimd => Aimd.on_timeout(w, &mut (), now),
+            Congestion::Dctcp => DctcpLike.on_timeout(w, p, now),
+        }
+    }
+}

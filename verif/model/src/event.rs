@@ -197,3 +197,35 @@ pub struct Counters {
     pub recv_posted: u64,
     pub recv_cqes: u64,
 }
+
+/// What happened on one sending path since its connection was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathCounters {
+    /// New packets of the path.
+    pub sent: u64,
+    /// Packets of the path that were sent again, by whichever path.
+    pub resent: u64,
+    /// Of these: by another path, as this one was DOWN (S3).
+    pub moved: u64,
+    pub probes: u64,
+    pub acked: u64,
+    /// Packets found lost by L1 and L2.
+    pub lost: u64,
+    /// Timeouts (L4).
+    pub timeouts: u64,
+    /// Packets that the peer received more than once.
+    pub duplicates: u64,
+    /// Packets that reached the peer with ECN CE.
+    pub marks: u64,
+}
+
+/// A path changed its health, or (`from` = `to`) its route only (L4, L5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathChange {
+    pub conn: u16,
+    pub path: u8,
+    pub from: PathState,
+    pub to: PathState,
+    /// UDP source port after the change.
+    pub port: u16,
+}

@@ -32,9 +32,9 @@ pub mod wqe;
 pub use config::{
     key_of, ConnConfig, KeyConfig, NicConfig, PathConfig, QpAccess, QpConfig, QpState, Rights, Stage, PATHS_MAX, RATE_UNLIMITED,
 };
-pub use congestion::{Aimd, CongestionControl, DctcpLike};
+pub use congestion::{Aimd, Congestion, CongestionControl, DctcpLike};
 pub use error::{ConfigError, EncodeError, MemoryError, PostError, StepError};
-pub use event::{AsyncEvent, Counters, DropReason, Event, LossRule};
+pub use event::{AsyncEvent, Counters, DropReason, Event, LossRule, PathChange, PathCounters};
 pub use memory::HostMemory;
 pub use mrnic_wire::{IpPair, MrcLike, NetAddr, OpenMr0, Profile};
 pub use nic::ack_step::{AckFrame, AckStep, NakEvent};

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use mrnic_wire::NetAddr;
 
 use crate::config::{ConnConfig, NicConfig};
+use crate::event::PathCounters;
 use crate::rx::hint::ConnUse;
 use crate::rx::path::RxPath;
 use crate::seq::Tick;
@@ -24,6 +25,7 @@ pub struct Connection<S> {
     pub chunks: Vec<ChunkMap>,
     pub rx_paths: Vec<RxPath>,
     pub rx_use: ConnUse,
+    pub path_counters: Vec<PathCounters>,
     /// N1: queue pairs that wait.
     pub waiting: Vec<u32>,
 }
@@ -43,6 +45,7 @@ impl<S: Default + Clone> Connection<S> {
             chunks: alloc::vec![ChunkMap::default(); paths],
             rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn)).collect(),
             rx_use: ConnUse::default(),
+            path_counters: alloc::vec![PathCounters::default(); paths],
             waiting: Vec::new(),
         }
     }

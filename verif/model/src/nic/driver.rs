@@ -273,9 +273,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     fn after_ack(&mut self, now: Tick, frame: &AckFrame) -> RxOutcome {
         let (conn, home) = (frame.conn, frame.home);
+        let before = self.before(conn, home);
         let Ok(step) = self.apply_ack(now, frame) else {
             return RxOutcome::Ack { conn, verdict: AckVerdict::Disabled, acked: 0 };
         };
+        self.note_ack(before, &step);
         // Retirement and completions happen at once.
         for ppsn in step.newly_acked() {
             if let Some(record) = self.take_record(conn, home, ppsn.into()) {
@@ -334,7 +336,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 
     fn tx_timer(&mut self, now: Tick, conn: u16, path: u8) {
+        let before = self.before(conn, path);
         let Ok(step) = self.step_tx_timer(now, conn, path) else { return };
+        self.note_timer(conn, path, before, step.action);
         if let Some(probe) = step.probe {
             self.driver.probes.push_back(probe);
         }
@@ -410,11 +414,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return Some(Outgoing::Ack(ack));
         }
         if let Some(probe) = self.driver.probes.pop_front() {
+            self.note_probe(probe.conn, probe.path);
             return Some(Outgoing::Probe(probe));
         }
         while let Some(conn) = self.driver.runnable.pop_front() {
             self.driver.queued[conn as usize] = false;
             if let Some(packet) = self.next_packet(now, conn) {
+                self.note_packet(&packet);
                 self.arm_tx(now, conn, packet.home);
                 self.arm_watch(now, conn);
                 self.driver.wake(conn);

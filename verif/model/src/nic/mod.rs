@@ -10,6 +10,7 @@ mod encode;
 mod epoch_step;
 pub mod execute_step;
 pub mod grant_step;
+mod path_stats;
 mod qp;
 mod qp_control;
 pub mod recv_post;
@@ -33,7 +34,7 @@ use mrnic_wire::{NetAddr, Profile};
 use crate::config::{ConnConfig, KeyConfig, NicConfig};
 use crate::congestion::{Aimd, CongestionControl};
 use crate::error::{ConfigError, StepError};
-use crate::event::{AsyncEvent, Counters, Event};
+use crate::event::{AsyncEvent, Counters, Event, PathChange};
 use crate::keys::KeyTable;
 use crate::rx::hint::RateHint;
 use crate::rx::recv_queue::Srq;
@@ -65,6 +66,7 @@ pub struct Nic<P: Profile, C: CongestionControl = Aimd> {
     counters: Counters,
     events: VecDeque<Event>,
     async_events: VecDeque<AsyncEvent>,
+    path_changes: VecDeque<PathChange>,
     driver: Driver,
     profile: PhantomData<P>,
 }
@@ -104,6 +106,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             counters: Counters::default(),
             events: VecDeque::new(),
             async_events: VecDeque::new(),
+            path_changes: VecDeque::with_capacity(64),
             driver: Driver::new(&config),
             profile: PhantomData,
             config,

@@ -8,6 +8,7 @@ mod messages;
 mod mixed;
 mod pair;
 mod pair_machine;
+mod path_stats;
 mod profiles;
 mod properties;
 mod qp_states;

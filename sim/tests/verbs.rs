@@ -1,6 +1,6 @@
 //! The quick list of the acceptance ladder, without faults and with 1 % loss.
 //!
-//! In: `mrnic-verbs accept --quick`, as a user runs it. Out: its table, where a program failed. Rows whose package is missing are named on
+//! In: `mrnic accept --quick`, as a user runs it. Out: its table, where a program failed. Rows whose package is missing are named on
 //! stderr. Nothing is asserted about time or speed.
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::process::Command;
 fn accept(arguments: &[&str]) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = dir.path().join("accept.json");
-    let output = Command::new(env!("CARGO_BIN_EXE_mrnic-verbs"))
+    let output = Command::new(env!("CARGO_BIN_EXE_mrnic"))
         .args(["accept", "--quick", "--json"])
         .arg(&file)
         .arg("--out")
@@ -58,7 +58,7 @@ fn the_loopback_device_runs_what_needs_one_process() {
 #[test]
 fn a_wrong_fault_is_refused_with_the_names_there_are() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let output = Command::new(env!("CARGO_BIN_EXE_mrnic-verbs"))
+    let output = Command::new(env!("CARGO_BIN_EXE_mrnic"))
         .args(["accept", "--faults", "no-such-fault", "--out"])
         .arg(dir.path())
         .output()
