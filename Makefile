@@ -6,6 +6,7 @@
 #   make verbs    the drop-in libibverbs.so.1, and the acceptance ladder on it: a table program x device x fault (docs/verbs.md)
 #   make verbs-lib  only the library, in build/verbs
 #   make bench    the measured figures, printed and kept as JSON in build/bench
+#   make bench-verbs  only those of the verbs device: perftest's bandwidth and latency beside a copy in shared memory
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -15,7 +16,7 @@ MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
 BUILDS := sim ecp5 corundum100g
 
-.PHONY: help setup setup-verbs demo test lint verilog verbs verbs-lib bench clean
+.PHONY: help setup setup-verbs demo test lint verilog verbs verbs-lib bench bench-verbs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -47,8 +48,11 @@ verbs: setup-verbs
 verbs-lib: setup
 	@$(MRNIC) library --out $(OUT)/verbs
 
-bench: setup
+bench: setup-verbs
 	@$(MRNIC) bench --out $(OUT)/bench
+
+bench-verbs: setup-verbs
+	@$(MRNIC) bench --only verbs --out $(OUT)/bench-verbs
 
 clean:
 	rm -rf $(OUT) target .venv

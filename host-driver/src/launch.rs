@@ -6,6 +6,7 @@ use anyhow::{bail, Context, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
@@ -46,6 +47,12 @@ pub fn listens(pid: u32) -> bool {
             columns.get(3) == Some(&LISTEN) && columns.get(9).is_some_and(|inode| own.contains(*inode))
         })
     })
+}
+
+/// A TCP port that nobody has now.
+pub fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind(("0.0.0.0", 0)).context("find a free TCP port")?;
+    Ok(listener.local_addr().context("find a free TCP port")?.port())
 }
 
 /// One running side, and its output so far.

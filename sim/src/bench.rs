@@ -6,6 +6,7 @@
 mod acks;
 mod rates;
 mod rtl;
+mod verbs;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -29,6 +30,8 @@ pub enum Group {
     Build,
     /// Packets a second of the golden model alone.
     Model,
+    /// Bandwidth and latency of RDMA programs on the verbs device (perftest).
+    Verbs,
 }
 
 /// What a figure must reach.
@@ -178,6 +181,7 @@ pub fn run(out: &Path, only: Option<Group>) -> Result<PathBuf> {
             Group::Speed => rates::speed(),
             Group::Build => rates::build(out),
             Group::Model => rates::model(),
+            Group::Verbs => verbs::all(out),
         };
         figures.extend(more.with_context(|| format!("cannot measure {name}"))?);
     }

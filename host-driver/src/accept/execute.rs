@@ -11,7 +11,6 @@ use crate::link::{exports, find};
 use crate::model::faults;
 use anyhow::{ensure, Context, Result};
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -108,7 +107,7 @@ fn pair(
     command: impl Fn(&str, &[String]) -> Result<Command>,
 ) -> Result<Shown> {
     // Not the port of an earlier server, should that linger.
-    arguments.extend(["-p".to_owned(), free_port()?.to_string()]);
+    arguments.extend(["-p".to_owned(), launch::free_port()?.to_string()]);
     let server = command(program, &arguments)?;
     arguments.push("127.0.0.1".to_owned());
     let client = command(program, &arguments)?;
@@ -126,7 +125,7 @@ fn pair(
 
 /// Without a GID index the peer has no address: the programs fail, and are told which option is missing.
 fn refused(program: &str, mut arguments: Vec<String>, command: impl Fn(&str, &[String]) -> Result<Command>) -> Result<Shown> {
-    arguments.extend(["-p".to_owned(), free_port()?.to_string()]);
+    arguments.extend(["-p".to_owned(), launch::free_port()?.to_string()]);
     let logged = |arguments: &[String]| -> Result<Command> {
         let mut command = command(program, arguments)?;
         command.env("MRNIC_VERBS_LOG", "1");
@@ -157,12 +156,6 @@ fn last_lines(text: &str) -> String {
 
 fn said(name: &str, ended: &Ended) -> String {
     last_lines(&ended.output).lines().map(|line| format!("  {name}: {line}\n")).collect()
-}
-
-/// A port that nobody has now.
-fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind(("0.0.0.0", 0)).context("find a free TCP port")?;
-    Ok(listener.local_addr().context("find a free TCP port")?.port())
 }
 
 /// Every symbol has a version, and all that the installed library exports is there in the same version.

@@ -20,10 +20,14 @@ pub fn figure(program: &str, all_sizes: bool, output: &str) -> Result<String, St
     }
 }
 
-fn perftest(program: &str, all_sizes: bool, output: &str) -> Result<String, String> {
-    // Results are the lines of numbers; the last one is of the largest size.
+/// The lines of results of a program of perftest: those of numbers only. The last one is of the largest size.
+pub fn rows(output: &str) -> Vec<Vec<f64>> {
     let numbers = |line: &str| line.split_whitespace().map(|w| w.parse::<f64>().ok()).collect::<Option<Vec<_>>>();
-    let results: Vec<Vec<f64>> = output.lines().filter_map(numbers).filter(|n| n.len() >= 4).collect();
+    output.lines().filter_map(numbers).filter(|n| n.len() >= 4).collect()
+}
+
+fn perftest(program: &str, all_sizes: bool, output: &str) -> Result<String, String> {
+    let results = rows(output);
     let expected = if all_sizes { ALL_SIZES } else { 1 };
     if results.len() != expected {
         return Err(format!("it printed {} lines of results instead of {expected}", results.len()));

@@ -3,7 +3,7 @@
 //! In: which device, faults and rows. Out: a table program x device x fault -> result, the same as JSON, and whether all is well. Each
 //! program has a folder to meet in, a port and a time limit of its own.
 mod execute;
-mod figure;
+pub mod figure;
 mod ladder;
 pub mod pyverbs;
 mod report;

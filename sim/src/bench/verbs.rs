@@ -1,0 +1,115 @@
+//! Speed of the verbs device: perftest's server and client on the golden model, two processes that meet in a folder of their own.
+//!
+//! In: perftest, where it is installed. Out: bandwidth, latency, and both beside a copy in shared memory. Guarantees: several runs each, the
+//! best is the figure and the spread is shown, since everything else that runs on the machine takes time from two processes and two NICs.
+use super::{Figure, Spread};
+use anyhow::{ensure, Context, Result};
+use mrnic_host_driver::accept::figure;
+use mrnic_host_driver::{launch, link};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const RUNS: usize = 7;
+const LIMIT: Duration = Duration::from_secs(60);
+const MIB: usize = 1 << 20;
+/// perftest counts megabytes of 2^20 bytes.
+const GB_PER_MIB: f64 = MIB as f64 / 1e9;
+/// Columns of perftest's results: bytes, iterations, peak, average; bytes, iterations, minimum, maximum, median.
+const AVERAGE: usize = 3;
+const MEDIAN: usize = 4;
+
+/// Where two processes run.
+#[derive(Clone, Copy)]
+enum Processors {
+    Any,
+    /// Server and client on the first one.
+    One,
+}
+
+/// Server and client of a program, once; the value in a column of the client's result.
+fn once(library: &Path, line: &[&str], processors: Processors, column: usize) -> Result<f64> {
+    let session = tempfile::tempdir().context("a folder for the programs to meet in")?;
+    let port = launch::free_port()?.to_string();
+    let command = |last: Option<&str>| -> Result<Command> {
+        let pinned: &[&str] = match processors {
+            Processors::Any => &[],
+            Processors::One => &["taskset", "-c", "0"],
+        };
+        let words = pinned.iter().chain(line).chain(&["-p", port.as_str()]).copied().chain(last);
+        let line: Vec<String> = words.map(str::to_owned).collect();
+        let mut command = launch::command(library, &line)?;
+        command.env("MRNIC_SESSION", session.path()).env("MRNIC_VERBS", "model").env_remove("MRNIC_SCENARIO");
+        Ok(command)
+    };
+    let (server, client) = launch::pair_within(command(None)?, command(Some("127.0.0.1"))?, false, Some(LIMIT))?;
+    ensure!(server.status.success() && client.status.success(), "{line:?} failed:\n{}{}", server.output, client.output);
+    let value = figure::rows(&client.output).first().and_then(|row| row.get(column).copied());
+    value.with_context(|| format!("{line:?} printed no result:\n{}", client.output))
+}
+
+/// All runs, sorted from the best; `best` says which of two values is better.
+fn runs(library: &Path, line: &[&str], processors: Processors, column: usize) -> Result<Spread> {
+    let values = (0..RUNS).map(|_| once(library, line, processors, column)).collect::<Result<Vec<_>>>()?;
+    Spread::of(values).context("no run")
+}
+
+/// Gigabytes a second of a copy of 1 MiB from one shared mapping to another, by one thread: what two processes on one machine have to beat.
+fn shared_copy() -> Result<Spread> {
+    let map = || memmap2::MmapOptions::new().len(MIB).map_anon().context("memory");
+    let (mut from, mut to) = (map()?, map()?);
+    from.fill(0xa5);
+    to.fill(0);
+    let mut values = Vec::new();
+    for _ in 0..RUNS {
+        const COPIES: usize = 500;
+        let start = Instant::now();
+        for _ in 0..COPIES {
+            to.copy_from_slice(std::hint::black_box(&from));
+            std::hint::black_box(&to);
+        }
+        values.push(COPIES as f64 * MIB as f64 / 1e9 / start.elapsed().as_secs_f64());
+    }
+    Spread::of(values).context("no run")
+}
+
+fn scaled(s: Spread, by: f64) -> Spread {
+    let Spread { values, min, median, p99, max, mean } = s;
+    Spread { values, min: min * by, median: median * by, p99: p99 * by, max: max * by, mean: mean * by }
+}
+
+/// The figures; the library is built into `out`.
+pub fn all(out: &Path) -> Result<Vec<Figure>> {
+    if Command::new("ib_write_bw").arg("--version").output().is_err() {
+        eprintln!("not measured, as perftest is not installed: scripts/setup.sh --verbs (apt-get install perftest)");
+        return Ok(Vec::new());
+    }
+    let library = out.join("verbs");
+    link::build(&library)?;
+    let bandwidth = |size: &str, count: &str| -> Result<Spread> {
+        let line = ["ib_write_bw", "-s", size, "-n", count];
+        Ok(scaled(runs(&library, &line, Processors::Any, AVERAGE)?, GB_PER_MIB))
+    };
+    let latency = |program: &str, processors| runs(&library, &[program, "-s", "8", "-n", "20000"], processors, MEDIAN);
+    let (small, large, copy) = (bandwidth("65536", "10000")?, bandwidth("1048576", "2000")?, shared_copy()?);
+    let figure = |name: &str, value: f64, unit, spread| Figure::new(name, value, unit).spread(spread);
+    let mut figures = vec![
+        figure("verbs on the model, ib_write_bw, 64 KiB (best run)", small.max, "GB/s", small).at_least(1.5),
+        figure("verbs on the model, ib_write_bw, 1 MiB (best run)", large.max, "GB/s", large),
+        figure("copy of 1 MiB in shared memory (best run)", copy.max, "GB/s", copy),
+        Figure::new("copy in shared memory / ib_write_bw, 1 MiB (best runs)", copy.max / large.max, "times").at_most(3.0),
+    ];
+    for (program, processors, name, target) in [
+        ("ib_write_lat", Processors::Any, "verbs on the model, ib_write_lat, 8 bytes, median of the best run", Some(8.0)),
+        ("ib_write_lat", Processors::One, "the same, both programs on one processor", None),
+        ("ib_send_lat", Processors::Any, "verbs on the model, ib_send_lat, 8 bytes, median of the best run", None),
+    ] {
+        let spread = latency(program, processors)?;
+        let one = figure(name, spread.min, "us", spread);
+        figures.push(match target {
+            Some(target) => one.at_most(target),
+            None => one,
+        });
+    }
+    Ok(figures)
+}
