@@ -17,13 +17,13 @@ const JSON: &str = "accept.json";
 
 /// Where the library is.
 #[derive(Debug, Args)]
-pub struct Library {
+pub struct LibraryFolder {
     /// Folder of libibverbs.so.1, which is built there first.
     #[arg(long = "out", value_name = "DIR", default_value = "build/verbs")]
     folder: PathBuf,
 }
 
-impl Library {
+impl LibraryFolder {
     fn build(&self) -> Result<&Path> {
         link::build(&self.folder)?;
         Ok(&self.folder)
@@ -97,7 +97,7 @@ pub enum Verbs {
         #[command(flatten)]
         nic: Nic,
         #[command(flatten)]
-        library: Library,
+        library: LibraryFolder,
         #[arg(required = true, allow_hyphen_values = true)]
         command: Vec<String>,
     },
@@ -108,14 +108,14 @@ pub enum Verbs {
         #[command(flatten)]
         nic: Nic,
         #[command(flatten)]
-        library: Library,
+        library: LibraryFolder,
         #[arg(required = true, allow_hyphen_values = true)]
         command: Vec<String>,
     },
     /// Run the acceptance ladder: programs of ibverbs-utils and perftest, rdma-core's tests, a soak; prints a table of results.
     Accept {
         #[command(flatten)]
-        library: Library,
+        library: LibraryFolder,
         /// What programs see as mrnic0.
         #[arg(long, default_value = provider::CARRIERS[0], value_parser = PossibleValuesParser::new(provider::CARRIERS))]
         device: String,
@@ -152,7 +152,7 @@ pub enum Verbs {
     /// Build libibverbs.so.1, to be used through LD_LIBRARY_PATH.
     Library {
         #[command(flatten)]
-        library: Library,
+        library: LibraryFolder,
     },
 }
 

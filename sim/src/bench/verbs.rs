@@ -36,7 +36,8 @@ fn once(library: &Path, line: &[&str], processors: Processors, column: usize) ->
             Processors::Any => &[],
             Processors::One => &["taskset", "-c", "0"],
         };
-        let words = pinned.iter().chain(line).chain(&["-p", port.as_str()]).copied().chain(last);
+        let at_port = ["-p", port.as_str()];
+        let words = pinned.iter().chain(line).chain(&at_port).copied().chain(last);
         let line: Vec<String> = words.map(str::to_owned).collect();
         let mut command = launch::command(library, &line)?;
         command.env("MRNIC_SESSION", session.path()).env("MRNIC_VERBS", "model").env_remove("MRNIC_SCENARIO");
