@@ -238,12 +238,13 @@ impl Scenario {
                 &format!("choose a power of two from 256 to {}", build.max_mtu_bytes),
             );
         }
-        if !(1..=256).contains(&c.init_window) {
+        if !(1..=build.window_bits as u32).contains(&c.init_window) {
+            let most = build.window_bits;
             return fail(
                 "connection.init_window",
                 c.init_window.to_string(),
-                "outside 1..=256 packets",
-                "choose 16 for a start",
+                "not a possible window",
+                &format!("choose 16 for a start, at most {most} for this build"),
             );
         }
         if !(1..=15).contains(&c.retry_cnt) {

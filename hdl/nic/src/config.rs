@@ -6,8 +6,8 @@ use thiserror::Error;
 
 /// Path rows laid out for every connection, whatever `paths` is.
 pub const PATH_ROWS_PER_CONN: usize = 8;
-/// Width of the selective acknowledgment window of a path, in packets.
-pub const WINDOW_BITS: usize = 256;
+/// Width of the vector in an ACK frame: the largest `window_bits`.
+pub const VECTOR_BITS: usize = 256;
 /// Duration of one tick (the unit of every timer and timestamp).
 pub const TICK_PS: u64 = 128_000;
 
@@ -68,7 +68,7 @@ pub struct BuildConfig {
     pub pool_packets: usize,
     /// Memory keys (a power of two).
     pub keys: usize,
-    /// Packets covered by the vector of a path.
+    /// W: packets a path may have outstanding, and bits of the vector in use: 64, 128 or 256.
     pub window_bits: usize,
     /// Largest MTU in bytes that buffers are sized for.
     pub max_mtu_bytes: usize,
@@ -92,6 +92,8 @@ pub enum ConfigError {
     OutOfRange { build: &'static str, field: &'static str, value: usize, min: usize, max: usize },
     #[error("build {build}: data_width = {value} must be 64, 128 or 512")]
     DataWidth { build: &'static str, value: usize },
+    #[error("build {build}: window_bits = {value} must be 64, 128 or 256")]
+    WindowBits { build: &'static str, value: usize },
 }
 
 impl BuildConfig {
@@ -100,9 +102,9 @@ impl BuildConfig {
         self.conns * PATH_ROWS_PER_CONN
     }
 
-    /// Rows of a table of 64-bit vector words: (conn * 8 + path) * 4 + word.
-    pub fn word_rows(&self) -> usize {
-        self.path_rows() * (self.window_bits / 64)
+    /// 64-bit words of a set that is indexed by PPSN mod W: 1, 2 or 4.
+    pub fn window_words(&self) -> usize {
+        self.window_bits / 64
     }
 
     /// Rows of a table of messages: qp * M + msn mod M.
@@ -115,6 +117,9 @@ impl BuildConfig {
         let build = self.name;
         if ![64, 128, 512].contains(&self.data_width) {
             return Err(ConfigError::DataWidth { build, value: self.data_width });
+        }
+        if ![64, 128, VECTOR_BITS].contains(&self.window_bits) {
+            return Err(ConfigError::WindowBits { build, value: self.window_bits });
         }
         for (field, value, min, max) in [
             ("conns", self.conns, 1, 65_536),
@@ -142,7 +147,6 @@ impl BuildConfig {
         }
         let f = &self.fifo;
         for (field, value, min, max) in [
-            ("window_bits", self.window_bits, 256, 256),
             ("max_mtu_bytes", self.max_mtu_bytes, 256, 4096),
             ("pool_packets", self.pool_packets, 16, 1 << 20),
             ("fifo.doorbell", f.doorbell, 1, 65_535),
@@ -219,7 +223,7 @@ const SIM: BuildConfig = BuildConfig {
     conn_fifo: 16,
     pool_packets: 2048,
     keys: 64,
-    window_bits: WINDOW_BITS,
+    window_bits: VECTOR_BITS,
     max_mtu_bytes: 4096,
     fifo: SIM_FIFOS,
     clock_ps: 4_000,
@@ -242,8 +246,10 @@ pub const BUILDS: &[BuildConfig] = &[
         fifo: FifoDepths { rx_payload_bytes: 65_536, dr_outstanding: 32, dr_payload_bytes: 65_536, ..SIM_FIFOS },
         ..SIM
     },
+    // 64 packets of 1 KiB on each of 4 paths cover far more than 10 Gbit/s x round trip; the state of 256 would cost block RAM.
     BuildConfig {
         name: "ecp5",
+        window_bits: 64,
         data_width: 64,
         conns: 4,
         qps: 8,
@@ -310,5 +316,8 @@ mod tests {
         assert_eq!(bad.check(), Err(range));
         let bad = BuildConfig { fifo: FifoDepths { acked: 3, ..SIM_FIFOS }, ..SIM };
         assert!(bad.check().is_err());
+        let bad = BuildConfig { window_bits: 100, ..SIM };
+        assert_eq!(bad.check(), Err(ConfigError::WindowBits { build: "sim", value: 100 }));
+        assert_eq!(bad.check().unwrap_err().to_string(), "build sim: window_bits = 100 must be 64, 128 or 256");
     }
 }

@@ -4,7 +4,7 @@ mod block_support;
 mod rx_support;
 
 use ack_support::{case, ports, reference, Case, Verdict};
-use block_support::{pick, rows, seed, Packed};
+use block_support::{of_window, pick, rows, seed, Packed};
 use mrnic_difftest::difftest;
 use mrnic_nic::tx::ack_step::AckStep;
 use mrnic_nic::tx::rows::{AckFields, PathAck, PathTx};
@@ -169,7 +169,7 @@ fn apply(s: &Step, verdict: &Verdict) -> (Packed, Packed, u64) {
 #[test]
 fn rows_after_an_acknowledgment_are_those_of_section_6() {
     let mut rng = Rng(seed(1));
-    let mut b = Bench::new("ack_step", AckStep::new);
+    let mut b = Bench::new("ack_step", || AckStep::new(&of_window(256)));
     let (mut applied, mut woken, mut cut, mut tolerant) = (0, 0, 0, 0);
     for round in 0..10_000 {
         let mut s = step(&mut rng);
@@ -233,7 +233,7 @@ fn rows_after_an_acknowledgment_are_those_of_section_6() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(AckStep::new(), clock: clock, inputs: {
+    let report = difftest!(AckStep::new(&of_window(256)), clock: clock, inputs: {
         fault, now, rto_min, high, any, stranded, acked, dropped, lost_words, any_l1, any_rtx_old
     })
     .input_as("ack", |b| &mut b.ack, rows::ack_fields)

@@ -133,6 +133,7 @@ fn caps_fit_their_fields() {
         assert_eq!(log(reg::caps::CONNS_LOG2), b.conns);
         assert_eq!(log(reg::caps::QPS_LOG2), b.qps);
         assert_eq!(reg::caps::DATA_WIDTH.get(&w) as usize, b.data_width);
+        assert_eq!(log(reg::caps::WINDOW_LOG2), b.window_bits);
     }
 }
 

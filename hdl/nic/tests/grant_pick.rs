@@ -3,7 +3,7 @@ mod block_support;
 mod grant_support;
 mod rx_support;
 
-use block_support::{rows, seed};
+use block_support::{of_window, rows, seed, WINDOWS};
 use grant_support::{case, ports, reference, Case, Choice, Path, UP};
 use mrnic_difftest::difftest;
 use mrnic_nic::tx::grant_pick::GrantPick;
@@ -26,11 +26,17 @@ fn choice(b: &mut Bench) -> Choice {
 
 #[test]
 fn candidates_and_k_are_those_of_section_7() {
+    for window in WINDOWS {
+        candidates_and_k_with(window);
+    }
+}
+
+fn candidates_and_k_with(window: u64) {
     let mut rng = Rng(seed(2));
-    let mut b = Bench::new("grant_pick", GrantPick::new);
+    let mut b = Bench::new("grant_pick", move || GrantPick::new(&of_window(window)));
     let (mut none, mut moved, mut stayed) = (0, 0, 0);
     for round in 0..5000 {
-        let c = case(&mut rng);
+        let c = case(&mut rng, window);
         for (name, value) in ports(&c, &mut rng) {
             b.set_words(&name, &value);
         }
@@ -46,7 +52,7 @@ fn candidates_and_k_are_those_of_section_7() {
         if round % 7 == 0 {
             // without load everything stays
             b.set("load", 0);
-            for (name, value) in ports(&case(&mut rng), &mut rng) {
+            for (name, value) in ports(&case(&mut rng, window), &mut rng) {
                 b.set_words(&name, &value);
             }
             b.dut.cycles(2);
@@ -60,12 +66,12 @@ fn candidates_and_k_are_those_of_section_7() {
 #[test]
 fn fault_1_lets_a_full_window_send() {
     let mut rng = Rng(3);
-    let mut b = Bench::new("grant_pick", GrantPick::new);
+    let mut b = Bench::new("grant_pick", || GrantPick::new(&of_window(256)));
     let full = Path { state: UP, pipe: 4, window: 4, nlost: true, lost_words: 1, next: 8, cum: 0 };
     for (fault, pipe, want) in [(0, 4, 0), (1, 4, 1), (1, 5, 0), (0, 3, 1)] {
         let mut path = [Path::default(); 8];
         path[0] = Path { pipe, ..full };
-        for (name, value) in ports(&Case { paths_log2: 0, path, rr: 0, npkts: 1, fault }, &mut rng) {
+        for (name, value) in ports(&Case { paths_log2: 0, path, rr: 0, npkts: 1, fault, span_max: 256 }, &mut rng) {
             b.set_words(&name, &value);
         }
         b.set("load", 1);
@@ -76,7 +82,7 @@ fn fault_1_lets_a_full_window_send() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let mut test = difftest!(GrantPick::new(), clock: clock, inputs: { fault, load, rr, npkts }).input_as(
+    let mut test = difftest!(GrantPick::new(&of_window(128)), clock: clock, inputs: { fault, load, rr, npkts }).input_as(
         "cfg",
         |b| &mut b.cfg,
         rows::conn_cfg,
@@ -91,7 +97,7 @@ fn simulation_equals_verilog() {
         .stimulus(|random, _, inputs| {
             if random.chance(0.75) {
                 let mut rng = Rng(random.u64() | 1);
-                let c = case(&mut rng);
+                let c = case(&mut rng, 128);
                 ports(&c, &mut rng).into_iter().for_each(|(name, value)| inputs.set(&name, value));
             }
             inputs.set("load", random.chance(0.8));

@@ -4,7 +4,7 @@ mod block_support;
 mod grant_support;
 mod rx_support;
 
-use block_support::{pick, rows, seed, Packed};
+use block_support::{of_window, pick, rows, seed, Packed};
 use grant_support::{case, ports, reference, Case, Choice};
 use mrnic_difftest::difftest;
 use mrnic_nic::tx::grant_step::GrantStep;
@@ -35,7 +35,7 @@ struct Slot {
 }
 
 fn slot(rng: &mut Rng) -> Slot {
-    let mut case = case(rng);
+    let mut case = case(rng, 256);
     let mtu_log2 = 8 + rng.below(5);
     let mtu = 1u64 << mtu_log2;
     let length = pick(rng, &[0, 1, mtu - 1, mtu, mtu + 1, 8 * mtu, 8 * mtu + 1, 57 * mtu, 300_000, 1 << 31]);
@@ -85,7 +85,7 @@ fn least_loaded(c: &Case, choice: &Choice, k: u64) -> Option<u64> {
 #[test]
 fn slots_are_those_of_section_7() {
     let mut rng = Rng(seed(1));
-    let mut b = Bench::new("grant_step", GrantStep::new);
+    let mut b = Bench::new("grant_step", || GrantStep::new(&of_window(256)));
     b.set("reset", 1);
     b.cycle();
     b.set("reset", 0);
@@ -153,7 +153,7 @@ fn slots_are_those_of_section_7() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let mut test = difftest!(GrantStep::new(), clock: clock, inputs: {
+    let mut test = difftest!(GrantStep::new(&of_window(256)), clock: clock, inputs: {
         reset, fault, now, load, start, npkts, index, length, inflight, bytes
     })
     .input_as("cfg", |b| &mut b.cfg, rows::conn_cfg)

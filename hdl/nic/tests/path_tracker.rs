@@ -15,8 +15,13 @@ struct Path {
     received: BTreeSet<u64>,
 }
 
-fn bench() -> Bench {
-    let mut b = Bench::new("path_tracker", || PathTracker::new(&build("sim").unwrap()));
+/// The build with W = `window`.
+fn of_window(window: u64) -> BuildConfig {
+    BuildConfig { window_bits: window as usize, ..build("sim").unwrap() }
+}
+
+fn bench(window: u64) -> Bench {
+    let mut b = Bench::new("path_tracker", move || PathTracker::new(&of_window(window)));
     b.reset();
     b
 }
@@ -54,10 +59,10 @@ fn present(b: &mut Bench, row: u64, ppsn: u64) -> (u64, u64) {
     (class, clocks)
 }
 
-/// The vector as the reference sees it: each number at its place modulo 256.
-fn vector(p: &Path) -> Vec<u32> {
+/// The vector as the reference sees it: each number at its place modulo W.
+fn vector(p: &Path, window: u64) -> Vec<u32> {
     let mut words = vec![0u32; 8];
-    for n in p.received.range(p.cum + 1..p.cum + 256).map(|n| (p.start + n) % 256) {
+    for n in p.received.range(p.cum + 1..p.cum + window).map(|n| (p.start + n) % window) {
         words[n as usize / 32] |= 1 << (n % 32);
     }
     words
@@ -65,9 +70,12 @@ fn vector(p: &Path) -> Vec<u32> {
 
 #[test]
 fn classes_advance_and_vector_are_those_of_a_set() {
-    for (seed, spread, start) in [(1, 1, 0u64), (2, 8, 0xFF_FF00), (3, 120, 0xFF_FFFF), (4, 255, 0x7F_FFF0), (5, 255, 77)] {
+    let cases = [(1, 1, 0u64), (2, 8, 0xFF_FF00), (3, 120, 0xFF_FFFF), (4, 255, 0x7F_FFF0), (5, 255, 77)];
+    let narrow = [(6, 8, 64, 0xFF_FFD9u64), (7, 63, 64, 0x7F_FFF0), (8, 60, 128, 0xFF_FF85), (9, 127, 128, 77)];
+    for (seed, spread, window, start) in cases.map(|(seed, spread, start)| (seed, spread, 256, start)).into_iter().chain(narrow)
+    {
         println!("seed {seed}");
-        let mut b = bench();
+        let mut b = bench(window);
         let mut rng = Rng(seed);
         let mut paths: Vec<Path> =
             (0..3).map(|i| Path { start: start + i, cum: 0, high: u64::MAX, received: BTreeSet::new() }).collect();
@@ -80,14 +88,14 @@ fn classes_advance_and_vector_are_those_of_a_set() {
             // mostly inside the window, sometimes the hole itself, sometimes behind or far ahead
             let n = match rng.below(12) {
                 0 => p.cum.saturating_sub(rng.below(300)),
-                1 => p.cum + 250 + rng.below(20),
+                1 => p.cum + window - 6 + rng.below(20),
                 2 => p.cum + rng.below(1 << 22),
                 3..=6 => p.cum,
                 _ => p.cum + rng.below(spread),
             };
             let want = if n < p.cum || p.received.contains(&n) {
                 CLASS_DUPLICATE
-            } else if n - p.cum >= 256 {
+            } else if n - p.cum >= window {
                 CLASS_OUT_OF_WINDOW
             } else {
                 CLASS_NEW
@@ -109,14 +117,14 @@ fn classes_advance_and_vector_are_those_of_a_set() {
             let wrap = |v: u64| v & 0xFF_FFFF;
             assert_eq!(b.get("cum"), wrap(p.start + p.cum));
             assert_eq!(b.get("high"), wrap((p.start + p.high.wrapping_add(1)).wrapping_sub(1)));
-            assert_eq!(b.get_words("vector"), vector(p), "vector at cum {}", p.cum);
+            assert_eq!(b.get_words("vector"), vector(p, window), "vector at cum {}", p.cum);
         }
     }
 }
 
 #[test]
 fn a_full_window_advances_at_once_and_opening_forgets() {
-    let mut b = bench();
+    let mut b = bench(256);
     open(&mut b, 5, 0xFF_FFC0);
     for n in (1..256).rev() {
         assert_eq!(present(&mut b, 5, 0xFF_FFC0 + n).0, CLASS_NEW);
@@ -135,10 +143,28 @@ fn a_full_window_advances_at_once_and_opening_forgets() {
     assert_eq!((b.get("cum"), b.get_words("vector")), (10, vec![0; 8]));
 }
 
+/// The same with W = 64: one word, whose low bits are the far end of the window.
+#[test]
+fn a_full_narrow_window_advances_at_once() {
+    let mut b = bench(64);
+    open(&mut b, 5, 0xFF_FFE9);
+    for n in (1..64).rev() {
+        assert_eq!(present(&mut b, 5, 0xFF_FFE9 + n).0, CLASS_NEW);
+    }
+    // R2: 64 is out of window, a copy is a copy
+    assert_eq!(present(&mut b, 5, 0xFF_FFE9 + 64).0, CLASS_OUT_OF_WINDOW);
+    assert_eq!(present(&mut b, 5, 0xFF_FFE9 + 63).0, CLASS_DUPLICATE);
+    assert_eq!(b.get_words("vector"), vec![u32::MAX, u32::MAX - (1 << 9), 0, 0, 0, 0, 0, 0]);
+    let (class, clocks) = present(&mut b, 5, 0xFF_FFE9);
+    assert_eq!((class, b.get("cum")), (CLASS_NEW, 0x29));
+    assert!(clocks <= 4 + 2 * 3, "{clocks}");
+    assert_eq!(b.get_words("vector"), vec![0; 8]);
+}
+
 #[test]
 fn fault_2_passes_one_hole() {
     for (fault, cum) in [(0, 1), (2, 2)] {
-        let mut b = bench();
+        let mut b = bench(256);
         b.set("fault", fault);
         open(&mut b, 0, 0);
         present(&mut b, 0, 2);
@@ -149,7 +175,13 @@ fn fault_2_passes_one_hole() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let small = BuildConfig { conns: 1, ..build("sim").unwrap() };
+    for window in [256, 128, 64] {
+        simulation_equals_verilog_with(window);
+    }
+}
+
+fn simulation_equals_verilog_with(window: u64) {
+    let small = BuildConfig { conns: 1, ..of_window(window) };
     difftest!(PathTracker::new(&small), clock: clock, inputs: { reset, fault, start, row, ppsn, take, clear })
         .top("path_tracker")
         .cycles(6000)

@@ -39,6 +39,10 @@ fn small() -> BuildConfig {
     BuildConfig { conns: 2, qps: 4, ..build("sim").expect("a build") }
 }
 
+fn of_window(window: u64) -> BuildConfig {
+    BuildConfig { window_bits: window as usize, ..small() }
+}
+
 /// Bits of a port of a struct: what is not named is zero.
 fn pack<T: Synth>(b: &mut Bench, port: &str, values: &[(&str, u64)]) {
     let mut words = vec![0u32; T::BITS.div_ceil(32)];
@@ -65,7 +69,14 @@ fn pack<T: Synth>(b: &mut Bench, port: &str, values: &[(&str, u64)]) {
 /// R9: bit i of the vector is cum + 1 + i; nothing that comes after `start` is seen; five clocks an acknowledgment.
 #[test]
 fn an_acknowledgment_shows_the_state_at_its_start() {
-    let mut b = Bench::new("ack_collect", AckCollect::new);
+    for window in [256, 128, 64] {
+        an_acknowledgment_with(window);
+    }
+}
+
+/// The ring has W bits; bits of the vector from W on are 0.
+fn an_acknowledgment_with(window: u64) {
+    let mut b = Bench::new("ack_collect", move || AckCollect::new(&of_window(window)));
     b.set("reset", 1);
     b.cycle();
     b.set("reset", 0);
@@ -75,9 +86,9 @@ fn an_acknowledgment_shows_the_state_at_its_start() {
         let mut ring = vec![0u32; 8];
         let mut want = vec![0u32; 8];
         let full = rng.chance(20);
-        for i in 0..255u64 {
+        for i in 0..window - 1 {
             if full || rng.chance(40) {
-                let n = (cum + 1 + i) % 256;
+                let n = (cum + 1 + i) % window;
                 ring[n as usize / 32] |= 1 << (n % 32);
                 want[i as usize / 32] |= 1 << (i % 32);
             }
@@ -255,7 +266,13 @@ fn every_nth_packet_is_acknowledged_and_what_must_be_at_once() {
 
 #[test]
 fn ack_collect_equals_verilog() {
-    let report = difftest!(AckCollect::new(), clock: clock, inputs: {
+    for window in [256, 128, 64] {
+        ack_collect_equals_verilog_with(window);
+    }
+}
+
+fn ack_collect_equals_verilog_with(window: u64) {
+    let report = difftest!(AckCollect::new(&of_window(window)), clock: clock, inputs: {
         reset, start, probe, refused, code, bad_qp, rnr, rnr_timer, cum, vector, now, peer_known, peer_qpn, oldest, rate, epoch, ackdesc_ready
     })
     .input_as("header", |b| &mut b.header, header)

@@ -19,34 +19,47 @@ fn small() -> BuildConfig {
     }
 }
 
+fn of_window(bits: u64) -> BuildConfig {
+    BuildConfig { window_bits: bits as usize, ..small() }
+}
+
 #[test]
 fn ring_mask_equals_verilog() {
-    difftest!(RingMask::new(), clock: none, inputs: { cum, word, below })
-        .top("ring_mask")
-        .cycles(4000)
-        .seed(1)
-        .limit("below", 0..=256)
-        .run();
+    for bits in [256, 128, 64] {
+        difftest!(RingMask::new(&of_window(bits)), clock: none, inputs: { cum, word, below })
+            .top("ring_mask")
+            .cycles(4000)
+            .seed(1)
+            .limit("below", 0..=bits)
+            .run();
+    }
 }
 
 /// Every offset from cum is found in the word and at the bit of its PPSN.
 #[test]
 fn ring_mask_is_right() {
-    let mut uut = RingMask::new();
+    for window in [256, 128, 64] {
+        ring_mask_of(window);
+    }
+}
+
+fn ring_mask_of(window: u64) {
+    let mut uut = RingMask::new(&of_window(window));
     uut.connect_all();
     for cum in (0..256u64).step_by(7).chain([0, 63, 64, 65, 127, 128, 191, 192, 255]) {
-        for below in [0u64, 1, 2, 63, 64, 65, 100, 127, 128, 129, 191, 192, 193, 254, 255, 256] {
-            for word in 0..4u64 {
+        let edges = [0u64, 1, 2, 63, 64, 65, 100, 127, 128, 129, 191, 192, 193, 254, 255, 256];
+        for below in edges.into_iter().filter(|below| *below <= window) {
+            for word in 0..window / 64 {
                 uut.cum.next = cum.into();
                 uut.below.next = below.into();
                 uut.word.next = word.into();
                 assert!(simulate(&mut uut, 20));
                 for bit in 0..64u64 {
-                    let offset = (word * 64 + bit + 256 - cum) % 256;
+                    let offset = (word * 64 + bit + 256 - cum) % window;
                     assert_eq!(
                         uut.mask.val().get_bit(bit as usize),
                         offset < below,
-                        "cum {cum} below {below} word {word} bit {bit}"
+                        "window {window} cum {cum} below {below} word {word} bit {bit}"
                     );
                 }
             }

@@ -6,14 +6,14 @@ use tx_core_support::weather::{Tally, Weather};
 use tx_core_support::Bench;
 
 fn run(build_name: &'static str, weather: Weather, drain: bool) -> Tally {
-    run_in(build(build_name).unwrap(), weather, drain)
+    run_build(build(build_name).unwrap(), weather, drain)
 }
 
-fn run_in(config: BuildConfig, weather: Weather, drain: bool) -> Tally {
+fn run_build(config: BuildConfig, weather: Weather, drain: bool) -> Tally {
     let work = move || {
         let mut bench = Bench::new(&config, weather);
         bench.run(drain);
-        println!("{} seed {}: {:?}", config.name, weather.seed, bench.tally);
+        println!("{} W {} seed {}: {:?}", config.name, config.window_bits, weather.seed, bench.tally);
         bench.tally
     };
     let name = std::thread::current().name().unwrap_or("bench").to_string();
@@ -65,7 +65,7 @@ fn rough_fabric() {
 fn refusals_for_now() {
     let weather = Weather { loss: 0.05, reorder_cycles: 150, naks: 0.1, rnrs: 0.2, ..Weather::calm(10, 150_000) };
     let config = BuildConfig { sends: true, ..build("sim").unwrap() };
-    let t = run_in(config, Weather { back_pressure: true, ..weather }, true);
+    let t = run_build(config, Weather { back_pressure: true, ..weather }, true);
     assert!(t.rnrs > 100 && t.naks > 100 && t.resends > 100, "{t:?}");
     let t = run("sim", weather, true);
     assert!(t.rnrs == 0 && t.naks > 100, "{t:?}");
@@ -93,6 +93,33 @@ fn errors_and_back_pressure() {
     let weather = Weather { loss: 0.1, qp_errors: true, back_pressure: true, ..Weather::calm(5, 200_000) };
     let t = run("sim_min", weather, true);
     assert!(t.skips > 0 && t.nops > 0 && t.resends > 100, "{t:?}");
+}
+
+fn narrow(window_bits: usize) -> BuildConfig {
+    BuildConfig { window_bits, ..build("sim").unwrap() }
+}
+
+/// The same rules with W = 64 and 128: ok(p), S4, C1, L6, A1, in one and in two words a set.
+#[test]
+fn narrow_windows() {
+    for window_bits in [64, 128] {
+        let weather = Weather { loss: 0.05, ce: 0.002, reorder_cycles: 150, nonsense: 0.3, ..Weather::calm(11, 200_000) };
+        let t = run_build(narrow(window_bits), weather, true);
+        assert!(t.lost_l1 > 100 && t.lost_l2 > 10 && t.timers[1] > 5 && t.acks[2] > 5 && t.acks[3] > 5, "{t:?}");
+        let t = run_build(narrow(window_bits), Weather { ce: 0.0, outages: 0.4, ..weather }, false);
+        assert!(t.timers[2] > 5 && t.timers[3] > 2 && t.timers[4] > 0 && t.moved > 0, "{t:?}");
+    }
+}
+
+/// Acknowledged packets that completion does not take for a while: their entries stay what they were, although the path has
+/// sent a whole window since.
+#[test]
+fn a_slow_completion_gets_the_right_packets() {
+    for window_bits in [256, 64] {
+        let weather = Weather { ret_pauses: 2_000, ..Weather::calm(12, 200_000) };
+        let t = run_build(narrow(window_bits), weather, true);
+        assert!(t.retired > 1000, "{t:?}");
+    }
 }
 
 /// A seeded fault must be noticed: the run with it fails, and says where.

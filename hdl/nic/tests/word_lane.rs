@@ -4,15 +4,20 @@ mod block_support;
 mod rx_support;
 
 use block_support::words::{mask, sets, step, Event, Place, Step};
-use block_support::{pick, rows, seed, Packed};
+use block_support::{of_window, pick, rows, seed, Packed};
 use mrnic_difftest::difftest;
+use mrnic_nic::config::BuildConfig;
 use mrnic_nic::tx::rows::WordRow;
 use mrnic_nic::tx::word_lane::WordLane;
 use mrnic_nic::tx::word_step::{OP_ACK, OP_ALL_LOST, OP_CLEAR, OP_MERGE};
 use rx_support::{Bench, Rng};
 
-/// Words of the lane: those of four paths.
-const ROWS: usize = 8;
+/// Words of the lane: those of the eight paths of a connection.
+const ROWS: usize = 16;
+fn one_conn() -> BuildConfig {
+    BuildConfig { conns: 1, ..of_window(256) }
+}
+
 const PLACES: [Place; 5] = [Place::Flying, Place::Sacked, Place::Lost, Place::RtxOld, Place::RtxNew];
 
 fn row(places: &[Place; 64]) -> Packed {
@@ -31,7 +36,7 @@ fn put(b: &mut Bench, address: usize, places: &[Place; 64]) {
 #[test]
 fn steps_on_two_words_are_those_of_single_packets() {
     let mut rng = Rng(seed(1));
-    let mut b = Bench::new("word_lane", || WordLane::new(ROWS));
+    let mut b = Bench::new("word_lane", || WordLane::new(&one_conn(), 0));
     let mut table = [[Place::Flying; 64]; ROWS];
     for (address, places) in table.iter().enumerate() {
         put(&mut b, address, places);
@@ -129,7 +134,7 @@ fn steps_on_two_words_are_those_of_single_packets() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(WordLane::new(ROWS), clock: clock, inputs: {
+    let report = difftest!(WordLane::new(&one_conn(), 0), clock: clock, inputs: {
         address, word, cum, advance, gap_from, gap_below, refuses, refused, op, turn, sav, first, load, put, put_address
     })
     .input_as("put_row", |b| &mut b.put_row, rows::word_row)

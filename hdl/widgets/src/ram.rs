@@ -1,6 +1,6 @@
 //! Table memory: one read port, one write port, one clock, exactly `depth` rows.
 //! A read takes one clock; reading the row written in the same clock gives its old content.
-//! No reset: the owner clears its rows with a walker. An address must stay below the depth.
+//! No reset: the owner clears its rows with a walker. An address must stay below the depth; a memory without rows reads as 0.
 use rust_hdl_core::prelude::*;
 
 /// Which kind of memory the tools shall take.
@@ -40,7 +40,7 @@ pub struct Ram<T: Synth> {
 }
 
 impl<T: Synth> Ram<T> {
-    /// A depth of zero counts as one row; addresses reach 2^24 rows at most.
+    /// Addresses reach 2^24 rows at most.
     pub fn new(depth: usize) -> Self {
         Self {
             clock: Default::default(),
@@ -49,7 +49,7 @@ impl<T: Synth> Ram<T> {
             write_enable: Default::default(),
             write_address: Default::default(),
             write_data: Default::default(),
-            _rows: vec![T::default(); depth.clamp(1, 1 << 24)],
+            _rows: vec![T::default(); depth.min(1 << 24)],
             _style: RamStyle::Auto,
         }
     }
@@ -93,6 +93,16 @@ impl<T: Synth> Logic for Ram<T> {
 
     fn hdl(&self) -> Verilog {
         let depth = self.depth();
+        if depth == 0 {
+            return Verilog::Custom(format!(
+                "\
+// module ram_0x{width}: a table that this build does not need
+wire unused_ports = &{{1'b0, clock, read_address, write_enable, write_address, write_data}};
+assign read_data = {width}'d0;
+",
+                width = T::BITS,
+            ));
+        }
         let address = address_bits(depth) - 1;
         let unused = match address {
             23 => String::new(),

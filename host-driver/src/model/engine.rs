@@ -238,6 +238,7 @@ impl Engine {
         let connections = Config {
             conns: config.conns as u16,
             paths: settings.paths,
+            vector_bits: config.window_pkts,
             init_window_pkts: 32,
             ..Config::new(link.endpoint(), random())
         };

@@ -155,6 +155,7 @@ fn checker(build: &BuildConfig, rto_min_ticks: u32) -> Checker {
         msgs_per_stream: build.msgs_per_stream as u32,
         conn_fifo: build.conn_fifo as u32,
         keys: build.keys as u32,
+        window_pkts: build.window_bits as u16,
         pool_packets: build.pool_packets as u32,
         ack_every: reg::ack_every::RESET as u8,
         ack_delay_ticks: reg::ack_delay::RESET,

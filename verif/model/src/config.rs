@@ -34,6 +34,8 @@ pub struct NicConfig {
     pub conn_fifo: u32,
     /// Memory regions.
     pub keys: u32,
+    /// W: packets a path may have outstanding: 64, 128 or 256, and never more than the vector of the profile holds.
+    pub window_pkts: u16,
     /// Outstanding packets of the whole NIC.
     pub pool_packets: u32,
     /// N of R8.
@@ -63,6 +65,7 @@ impl Default for NicConfig {
             msgs_per_stream: 64,
             conn_fifo: 64,
             keys: 64,
+            window_pkts: 256,
             pool_packets: 16_384,
             ack_every: 4,
             ack_delay_ticks: 125,
@@ -101,6 +104,8 @@ impl NicConfig {
         power_of_two("msgs_per_stream", self.msgs_per_stream.into())?;
         in_range("conn_fifo", self.conn_fifo.into(), 1, 1 << 20)?;
         in_range("keys", self.keys.into(), 1, 1 << 24)?;
+        in_range("window_pkts", self.window_pkts.into(), 64, 256)?;
+        power_of_two("window_pkts", self.window_pkts.into())?;
         in_range("pool_packets", self.pool_packets.into(), 16, 1 << 26)?;
         in_range("ack_every", self.ack_every.into(), 1, 7)?;
         in_range("ack_delay_ticks", self.ack_delay_ticks.into(), 1, 1 << 20)?;
@@ -139,7 +144,7 @@ pub struct ConnConfig<A> {
     pub paths: u8,
     /// 8..=12, i.e. 256..=4096 bytes.
     pub mtu_log2: u8,
-    /// Packets a path may have in flight at first, 1..=256.
+    /// Packets a path may have in flight at first, 1 to W.
     pub init_window_pkts: u16,
     /// Timeouts of a path until the connection gives up, 0..=15.
     pub retry_cnt: u8,
@@ -169,7 +174,7 @@ impl<A> ConnConfig<A> {
         in_range("paths", self.paths.into(), 1, nic.paths_max.into())?;
         power_of_two("paths", self.paths.into())?;
         in_range("mtu_log2", self.mtu_log2.into(), 8, 12)?;
-        in_range("init_window_pkts", self.init_window_pkts.into(), 1, 256)?;
+        in_range("init_window_pkts", self.init_window_pkts.into(), 1, nic.window_pkts.into())?;
         in_range("retry_cnt", self.retry_cnt.into(), 0, 15)?;
         in_range("init_hint_mbps", self.init_hint_mbps.into(), 1, RATE_UNLIMITED.into())?;
         for path in &self.path[..self.paths as usize] {

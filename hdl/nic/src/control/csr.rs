@@ -128,6 +128,7 @@ pub fn caps(config: &BuildConfig) -> u32 {
     f::QPS_LOG2.set(&mut w, config.qps.ilog2().into());
     f::MSGS_LOG2.set(&mut w, config.msgs_per_stream.ilog2().into());
     f::DATA_WIDTH.set(&mut w, config.data_width as u128);
+    f::WINDOW_LOG2.set(&mut w, config.window_bits.ilog2().into());
     w[0]
 }
 

@@ -3,6 +3,7 @@
 //! Guarantees: what leaves is the state at `start`: all of it is copied in that clock, so no later step can change it.
 use super::rx_layout::flag_mask;
 use super::rx_rows::{AckDescRow, RxHeader, RxPathRow};
+use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
@@ -30,7 +31,7 @@ pub struct AckCollect {
     /// The path after the step.
     pub path: Signal<In, RxPathRow>,
     pub cum: Signal<In, Bits<24>>,
-    /// Bit n mod 256: PPSN n has been received.
+    /// Bit n mod W: PPSN n has been received.
     pub vector: Signal<In, Bits<256>>,
     pub now: Signal<In, Bits<32>>,
     /// The QP of the last packet is open.
@@ -43,7 +44,7 @@ pub struct AckCollect {
     pub ackdesc_valid: Signal<Out, Bit>,
     pub ackdesc_ready: Signal<In, Bit>,
     pub ackdesc: Signal<Out, AckDescRow>,
-    /// Bit i: cum + 1 + i has been received.
+    /// Bit i: cum + 1 + i has been received; bits from W on are 0.
     pub ackdesc_sav: Signal<Out, Bits<256>>,
     busy: DFF<Bit>,
     full: DFF<Bit>,
@@ -67,6 +68,8 @@ pub struct AckCollect {
     flag_ts_valid: Constant<Bits<16>>,
     flag_nak: Constant<Bits<16>>,
     flag_rnr: Constant<Bits<16>>,
+    /// Words of the vector - 1.
+    word_ring: Constant<Bits<2>>,
 }
 
 fn flag(name: &str) -> Constant<Bits<16>> {
@@ -74,24 +77,19 @@ fn flag(name: &str) -> Constant<Bits<16>> {
 }
 
 impl AckCollect {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(AckCollect {
             word: array_init::array_init(|_| Default::default()),
             lane_shift: array_init::array_init(|k| Constant::new((64 * k as u64).to_bits())),
             flag_probe_reply: flag("probe_reply"),
             flag_ts_valid: flag("ts_valid"),
             flag_nak: flag("nak"),
-            flag_rnr: flag("rnr");
+            flag_rnr: flag("rnr"),
+            word_ring: Constant::new((config.window_words() as u64 - 1).to_bits());
             clock, reset, start, ready, header, probe, refused, code, bad_qp, rnr, rnr_timer, path, cum, vector, now, peer_known, peer_qpn,
             oldest, rate, epoch, ackdesc_valid, ackdesc_ready, ackdesc, ackdesc_sav, busy, full, desc, first_word, shift,
             turn, start_at, choice, chosen, following, part, lane, waited, flags,
         })
-    }
-}
-
-impl Default for AckCollect {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -122,6 +120,9 @@ impl Logic for AckCollect {
             self.following.next = self.first_word.q.val();
         }
         self.part.next = (self.word[0].q.val() >> self.shift.q.val()) | ((self.following.val() << 1) << !self.shift.q.val());
+        if (self.turn.q.val() & !self.word_ring.val()).any() {
+            self.part.next = 0.into();
+        }
         if self.busy.q.val() {
             for k in 0..3 {
                 self.word[k].d.next = self.word[k + 1].q.val();
@@ -137,7 +138,7 @@ impl Logic for AckCollect {
         comment!("the word of cum + 1 comes first");
         self.start_at.next = self.cum.val() + 1;
         for k in 0..4 {
-            self.choice.next = self.start_at.val().get_bits::<2>(6) + k.to_bits::<2>();
+            self.choice.next = (self.start_at.val().get_bits::<2>(6) + k.to_bits::<2>()) & self.word_ring.val();
             self.chosen.next = self.vector.val().get_bits::<64>(0);
             for w in 1..4 {
                 if self.choice.val() == w.to_bits::<2>() {

@@ -57,7 +57,7 @@ pub struct PathTracker {
     pub in_order: Signal<Out, Bit>,
     pub cum: Signal<Out, Bits<24>>,
     pub high: Signal<Out, Bits<24>>,
-    /// Bit n mod 256: PPSN n above cum has been received. Valid and final like cum, until the clock after the next `start`.
+    /// Bit n mod W: PPSN n above cum has been received. Valid and final like cum, until the clock after the next `start`.
     pub vector: Signal<Out, Bits<256>>,
     pub init_done: Signal<Out, Bit>,
     rows: Ram<TrackerRow>,
@@ -92,18 +92,24 @@ pub struct PathTracker {
     write_at: Signal<Local, Bits<24>>,
     ones: Constant<Bits<64>>,
     last_row: Constant<Bits<24>>,
+    /// Words of the vector - 1; bits of an offset that is out of the window W.
+    word_ring: Constant<Bits<2>>,
+    far: Constant<Bits<24>>,
 }
 
 impl PathTracker {
     pub fn new(config: &BuildConfig) -> Self {
         let depth = config.path_rows();
+        let words = config.window_words();
         filled!(PathTracker {
             rows: Ram::new(depth),
-            words: array_init::array_init(|_| Ram::new(depth)),
+            words: array_init::array_init(|k| Ram::new(if k < words { depth } else { 0 })),
             word: array_init::array_init(|_| Default::default()),
             lane_shift: array_init::array_init(|k| Constant::new((64 * k as u64).to_bits())),
             ones: Constant::new(u64::MAX.to_bits()),
-            last_row: Constant::new((depth as u64 - 1).to_bits());
+            last_row: Constant::new((depth as u64 - 1).to_bits()),
+            word_ring: Constant::new((words as u64 - 1).to_bits()),
+            far: Constant::new((0x80_0000 - config.window_bits as u64).to_bits());
             clock, reset, fault, start, row, ppsn, take, clear, busy, verdict, in_order, cum, high, vector, init_done, state,
             walk, at, number, cum_r, high_r, offset, gap, seen, below, filled_word, all_ones, hole, hole_bit, selected,
             low_mask, sum, choice, first, base, moved, wide, lane, write, write_at,
@@ -141,9 +147,9 @@ impl Logic for PathTracker {
 
         comment!("R2: class of the packet, from registers");
         self.verdict.next = 0.into();
-        if self.offset.q.val().get_bit(23) | ((self.offset.q.val().get_bits::<15>(8) == 0) & self.seen.q.val()) {
+        if self.offset.q.val().get_bit(23) | (!(self.offset.q.val() & self.far.val()).any() & self.seen.q.val()) {
             self.verdict.next = 1.into();
-        } else if self.offset.q.val().get_bits::<15>(8) != 0 {
+        } else if (self.offset.q.val() & self.far.val()).any() {
             self.verdict.next = 2.into();
         }
         self.in_order.next = self.gap.q.val() == 1;
@@ -155,9 +161,9 @@ impl Logic for PathTracker {
         self.init_done.next = self.state.q.val() != TrackerState::Walk;
 
         comment!("word at the cumulative point; at first that of the packet");
-        self.choice.next = self.cum_r.q.val().get_bits::<2>(6);
+        self.choice.next = self.cum_r.q.val().get_bits::<2>(6) & self.word_ring.val();
         if self.state.q.val() == TrackerState::Calc {
-            self.choice.next = self.number.q.val().get_bits::<2>(6);
+            self.choice.next = self.number.q.val().get_bits::<2>(6) & self.word_ring.val();
         }
         self.selected.next = self.word[0].q.val();
         for k in 1..4 {
@@ -244,7 +250,7 @@ impl Logic for PathTracker {
                 self.cum_r.d.next = self.first.val();
             } else {
                 for k in 0..4 {
-                    if self.number.q.val().get_bits::<2>(6) == k.to_bits::<2>() {
+                    if (self.number.q.val().get_bits::<2>(6) & self.word_ring.val()) == k.to_bits::<2>() {
                         self.word[k].d.next = self.word[k].q.val() | (bits::<64>(1) << self.number.q.val().get_bits::<6>(0));
                     }
                 }

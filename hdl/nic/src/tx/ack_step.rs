@@ -6,6 +6,7 @@ use super::ack_check::AckCheck;
 use super::congestion::Congestion;
 use super::filled::filled;
 use super::rows::{AckFields, PathAck, PathTx};
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -56,19 +57,13 @@ pub struct AckStep {
 }
 
 impl AckStep {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(AckStep {
-            ;
+            congestion: Congestion::new(config);
             clock, fault, now, rto_min, ack, high, any, path, row, stranded, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
             turn, advance, gap_from, gap_below, refuses, new_path, new_row, hint, set_timer, timer_active, deadline, check,
-            congestion, quick, srtt, tail, path_after, row_after, progress,
+            quick, srtt, tail, path_after, row_after, progress,
         })
-    }
-}
-
-impl Default for AckStep {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -1,9 +1,11 @@
 //! ack_unpack: brings the vector of an acknowledgment to absolute positions while the step before it still runs.
 //!
-//! In: `ack` frames. Out: `out_*`, the same fields, the four 64-bit words of the vector by PPSN mod 256, and its highest bit; held until `take`.
+//! In: `ack` frames. Out: `out_*`, the same fields, the 64-bit words of the vector by PPSN mod W (the window bits of the
+//! build; words beyond W are 0), and its highest bit; held until `take`. Of a vector wider than W, which A1 refuses, only that bit is of use.
 //! Guarantees: order is kept; a new one is ready at most eight clocks after the one before it.
 use super::filled::filled;
 use super::rows::AckFields;
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::LastOne64;
 use rust_hdl_core::prelude::*;
@@ -54,25 +56,23 @@ pub struct AckUnpack {
     source: Signal<Local, Bits<2>>,
     chosen: Signal<Local, Bits<64>>,
     free: Signal<Local, Bit>,
+    folded: Signal<Local, Bits<64>>,
+    /// Words of the window - 1.
+    word_ring: Constant<Bits<2>>,
 }
 
 impl AckUnpack {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(AckUnpack {
             out_word: array_init::array_init(|_| Default::default()),
             turning: array_init::array_init(|_| Default::default()),
             done_word: array_init::array_init(|_| Default::default()),
-            held_word: array_init::array_init(|_| Default::default());
+            held_word: array_init::array_init(|_| Default::default()),
+            word_ring: Constant::new((config.window_words() as u64 - 1).to_bits());
             clock, reset, ack_valid, ack_ready, ack, ack_sav, out_valid, take, out, out_high, out_any, behind_valid, behind_conn, behind_home, busy, finished, count,
             fields, held_valid, held, held_high, held_any, high, any, last_one, shift, first, low_shift, high_shift,
-            word, source, chosen, free,
+            word, source, chosen, free, folded,
         })
-    }
-}
-
-impl Default for AckUnpack {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -157,8 +157,15 @@ impl Logic for AckUnpack {
         self.behind_valid.next = self.finished.q.val();
         self.behind_conn.next = self.fields.q.val().conn;
         self.behind_home.next = self.fields.q.val().home;
+        comment!("places that are the same modulo W: at most one of them is in the window");
         for w in 0..4 {
-            self.out_word[w].next = self.held_word[w].q.val();
+            self.folded.next = 0.into();
+            for i in 0..4 {
+                if (i.to_bits::<2>() & self.word_ring.val()) == w.to_bits::<2>() {
+                    self.folded.next = self.folded.val() | self.held_word[i].q.val();
+                }
+            }
+            self.out_word[w].next = self.folded.val();
         }
         if self.reset.val() {
             self.busy.d.next = false;

@@ -1,8 +1,9 @@
 //! acked_words: passes the newly acknowledged packets of a step to retire, word by word in the order of PPSN.
 //!
-//! In: two pairs of words (`put_*`). Out: `acked` {conn, path, PPSN of bit 0, mask}; the word of cum may come twice, first its bits from cum on.
+//! In: one or two pairs of words, by the window of the build (`put_*`). Out: `acked` {conn, path, PPSN of bit 0, mask}; the word of cum may come twice, first its bits from cum on.
 //! Guarantees: one word a clock; empty ones are left out; `busy` until the last is taken.
 use super::filled::filled;
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -47,24 +48,23 @@ pub struct AckedWords {
     put_first: Signal<Local, Bits<2>>,
     nth: Signal<Local, Bits<2>>,
     part: Signal<Local, Bits<64>>,
+    /// Words of a path - 1, and the place behind the last of them: the word of cum below cum.
+    word_ring: Constant<Bits<2>>,
+    last_place: Constant<Bits<3>>,
 }
 
 impl AckedWords {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(AckedWords {
             word: array_init::array_init(|_| Default::default()),
             step: array_init::array_init(|i| Constant::new((i as u64 % 4).to_bits())),
-            ones: Constant::new(u64::MAX.to_bits());
+            ones: Constant::new(u64::MAX.to_bits()),
+            word_ring: Constant::new((config.window_words() as u64 - 1).to_bits()),
+            last_place: Constant::new((config.window_words() as u64).to_bits());
             clock, reset, put_valid, put_second, put_even, put_odd, put_conn, put_path, put_cum, busy, acked_valid,
             acked_ready, acked_conn, acked_path, acked_base_ppsn, acked_mask, conn, path, cum, left, place, found,
             number, first, chosen, above, base, entry, put_above, put_first, nth, part,
         })
-    }
-}
-
-impl Default for AckedWords {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -77,7 +77,7 @@ impl Logic for AckedWords {
             self.word[w].clock.next = self.clock.val();
             self.word[w].d.next = self.word[w].q.val();
         }
-        // places: the word of cum from cum on, the three others, the word of cum below cum
+        // places: the word of cum from cum on, the others, the word of cum below cum
         self.place.next = 0.into();
         self.found.next = false;
         for i in 0..5 {
@@ -87,7 +87,7 @@ impl Logic for AckedWords {
             }
         }
         self.first.next = self.cum.q.val().get_bits::<2>(6);
-        self.number.next = self.first.val() + self.place.val().get_bits::<2>(0);
+        self.number.next = (self.first.val() + self.place.val().get_bits::<2>(0)) & self.word_ring.val();
         self.chosen.next = self.word[0].q.val();
         for w in 1..4 {
             if self.number.val() == w.to_bits::<2>() {
@@ -98,7 +98,7 @@ impl Logic for AckedWords {
         if self.place.val() == 0 {
             self.chosen.next = self.chosen.val() & self.above.val();
         }
-        if self.place.val() == 4 {
+        if self.place.val() == self.last_place.val() {
             self.chosen.next = self.chosen.val() & !self.above.val();
         }
         self.base.next = self.cum.q.val().get_bits::<18>(6) + bit_cast::<18, 3>(self.place.val());
@@ -130,7 +130,7 @@ impl Logic for AckedWords {
                 self.word[1].d.next = self.put_odd.val();
             }
             for i in 0..5 {
-                self.nth.next = self.put_first.val() + self.step[i].val();
+                self.nth.next = (self.put_first.val() + self.step[i].val()) & self.word_ring.val();
                 self.part.next = self.put_even.val();
                 if self.nth.val().get_bit(0) {
                     self.part.next = self.put_odd.val();
@@ -138,8 +138,11 @@ impl Logic for AckedWords {
                 if i == 0 {
                     self.part.next = self.part.val() & self.put_above.val();
                 }
-                if i == 4 {
+                if i.to_bits::<3>() == self.last_place.val() {
                     self.part.next = self.part.val() & !self.put_above.val();
+                }
+                if i.to_bits::<3>() > self.last_place.val() {
+                    self.part.next = 0.into();
                 }
                 if self.nth.val().get_bit(1) == self.put_second.val() {
                     self.entry.next = self.entry.val().replace_bit(i, self.part.val().any());

@@ -4,6 +4,7 @@
 //! Out: the new fields. Guarantees: the integer arithmetic and the order (RTT, C1, L6) of section 6; results follow `acked` and `found_l1`
 //! in the same clock, everything else needs five clocks of stable inputs.
 use super::filled::filled;
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -72,12 +73,19 @@ pub struct Congestion {
     sum: Signal<Local, Bits<10>>,
     filled_credit: Signal<Local, Bits<10>>,
     since_dup: Signal<Local, Bit>,
+    /// W: the largest window. W / 4: the largest tolerance, and its half.
+    window_max: Constant<Bits<9>>,
+    tolerance_max: Constant<Bits<7>>,
+    tolerance_half: Constant<Bits<7>>,
 }
 
 impl Congestion {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
+        let window = config.window_bits as u64;
         filled!(Congestion {
-            ;
+            window_max: Constant::new(window.to_bits()),
+            tolerance_max: Constant::new((window / 4).to_bits()),
+            tolerance_half: Constant::new((window / 8).to_bits());
             clock, fault, now, ts_valid, ts_echo, service, ce, dup, srtt8, var4, rtt_valid, window, credit, last_cut, ce_seen,
             dup_seen, reo_tol, reo_base, l1_since_dup, acked, found_l1, new_srtt8, new_var4, new_rtt_valid,
             new_window, new_credit, new_last_cut, new_ce_seen, new_dup_seen, new_reo_tol, new_reo_base,
@@ -85,12 +93,6 @@ impl Congestion {
             marked, error_abs, srtt8_reg, var4_reg, may_cut, reo_due, positive, smooth, threshold, sum, filled_credit,
             since_dup,
         })
-    }
-}
-
-impl Default for Congestion {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -190,7 +192,7 @@ impl Logic for Congestion {
             self.new_credit.next = bit_cast::<9, 10>(self.filled_credit.val());
             if self.filled_credit.val() >= bit_cast::<10, 9>(self.window.val()) {
                 self.new_credit.next = bit_cast::<9, 10>(self.filled_credit.val()) - self.window.val();
-                if self.window.val() < 256 {
+                if self.window.val() < self.window_max.val() {
                     self.new_window.next = self.window.val() + 1;
                 }
             }
@@ -208,8 +210,8 @@ impl Logic for Congestion {
             self.new_reo_tol.next = self.reo_tol.val() << 1;
             if self.reo_tol.val() == 0 {
                 self.new_reo_tol.next = 1.into();
-            } else if self.reo_tol.val() >= 32 {
-                self.new_reo_tol.next = 64.into();
+            } else if self.reo_tol.val() >= self.tolerance_half.val() {
+                self.new_reo_tol.next = self.tolerance_max.val();
             }
             self.new_reo_base.next = self.now.val();
             self.new_l1_since_dup.next = false;

@@ -4,6 +4,7 @@
 //! Guarantees: candidates in the order rr, rr+1, ..
 use super::filled::filled;
 use super::rows::{ConnCfg, PathTx};
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -58,23 +59,20 @@ pub struct GrantPick {
     eighth: Signal<Local, Bits<7>>,
     wanted: Signal<Local, Bits<4>>,
     nth: [Constant<Bits<3>>; 8],
+    /// W: packets a path may have outstanding.
+    span_max: Constant<Bits<9>>,
 }
 
 impl GrantPick {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(GrantPick {
             path_tx: array_init::array_init(|_| Default::default()),
-            nth: array_init::array_init(|i| Constant::new((i as u64).to_bits()));
+            nth: array_init::array_init(|i| Constant::new((i as u64).to_bits())),
+            span_max: Constant::new((config.window_bits as u64).to_bits());
             clock, fault, load, cfg, rr, npkts, ok, pipe, window, resend, home, moves, k, paths, path_mask, ok_reg, pipe_reg,
             window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg, element, room, span, is_ok, ready,
             stranded, all_pipe, all_window, candidates, path_count, mask, turn, found, picked, eighth, wanted,
         })
-    }
-}
-
-impl Default for GrantPick {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -93,10 +91,11 @@ impl Logic for GrantPick {
             self.room.next = (self.element.val().pipe < self.element.val().window)
                 | ((self.fault.val() == 1) & (self.element.val().pipe == self.element.val().window));
             self.span.next = self.element.val().next_ppsn.get_bits::<9>(0) - self.element.val().cum.get_bits::<9>(0);
-            self.is_ok.next = self
-                .is_ok
-                .val()
-                .replace_bit(p, self.room.val() & (self.element.val().state == 1) & !self.span.val().get_bit(8));
+            // a span never exceeds W, a power of two
+            self.is_ok.next = self.is_ok.val().replace_bit(
+                p,
+                self.room.val() & (self.element.val().state == 1) & !(self.span.val() & self.span_max.val()).any(),
+            );
             self.ready.next = self.ready.val().replace_bit(
                 p,
                 self.element.val().lost_words.any()

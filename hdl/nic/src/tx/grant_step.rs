@@ -7,6 +7,7 @@ use super::grant_pick::GrantPick;
 use super::path_scheduler::PathScheduler;
 use super::rate_limiter::RateLimiter;
 use super::rows::{ConnAck, ConnCfg, ConnTx, PathTx};
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 
@@ -59,20 +60,15 @@ pub struct GrantStep {
 }
 
 impl GrantStep {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(GrantStep {
             path_tx: array_init::array_init(|_| Default::default()),
+            pick: GrantPick::new(config),
             unlimited: Constant::new(0xFF_FFFFu64.to_bits());
             clock, reset, fault, now, load, start, cfg, conn_tx, conn_ack, npkts, index, length, inflight, bytes, is_last,
             new_bytes, resend, home, moves, path_mask, found, path, cap_ok, cap_reached_after, pace_ok, after_resend,
-            after_new, pick, scheduler, rate, mtu, offset, last, paid, rr_after, turned, moved_on,
+            after_new, scheduler, rate, mtu, offset, last, paid, rr_after, turned, moved_on,
         })
-    }
-}
-
-impl Default for GrantStep {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

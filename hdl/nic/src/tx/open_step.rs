@@ -5,6 +5,7 @@
 //! Guarantees: a PATH row is stored in the clock in which it is written, a CONN row is kept until its connection is open.
 use super::filled::filled;
 use super::rows::{ConnAck, ConnCfg, ConnTx, PathAck, PathCfg, PathTx};
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -53,27 +54,24 @@ pub struct OpenStep {
     no_conn_tx: Constant<ConnTx>,
     no_conn_ack: Constant<ConnAck>,
     no_path_cfg: Constant<PathCfg>,
+    /// W: the largest window.
+    window_max: Constant<Bits<9>>,
 }
 
 impl OpenStep {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(OpenStep {
             no_path: Constant::new(PathTx::default()),
             no_row: Constant::new(PathAck::default()),
             no_conn_cfg: Constant::new(ConnCfg::default()),
             no_conn_tx: Constant::new(ConnTx::default()),
             no_conn_ack: Constant::new(ConnAck::default()),
-            no_path_cfg: Constant::new(PathCfg::default());
+            no_path_cfg: Constant::new(PathCfg::default()),
+            window_max: Constant::new((config.window_bits as u64).to_bits());
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2, put_path_cfg, new_path_cfg,
             pending, conn, opened, emptied, busy, now, path, path_cfg, new_path, new_row, new_conn_cfg, new_conn_tx, new_conn_ack,
             waits, emptying, index, word0, window, hint,
         })
-    }
-}
-
-impl Default for OpenStep {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -117,7 +115,11 @@ impl Logic for OpenStep {
         self.new_path.next.port = self.path_cfg.val().port;
         self.new_path.next.next_ppsn = self.path_cfg.val().start_ppsn;
         self.new_path.next.cum = self.path_cfg.val().start_ppsn;
+        // section 10: more than the largest window counts as that
         self.new_path.next.window = self.window.q.val();
+        if self.window.q.val() > self.window_max.val() {
+            self.new_path.next.window = self.window_max.val();
+        }
         self.new_path.next.t_base = self.now.val();
         self.new_row.next = self.no_row.val();
         self.new_row.next.mark = self.path_cfg.val().start_ppsn;

@@ -79,7 +79,7 @@ pub struct PathScheduler {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub start: Signal<In, Bit>,
-    /// Bit p: state UP, room, fewer than 256 packets outstanding.
+    /// Bit p: state UP, room, fewer than W packets outstanding.
     pub ok: Signal<In, Bits<8>>,
     /// Path p in bits 9p+8:9p.
     pub pipe: Signal<In, Bits<72>>,

@@ -1,7 +1,8 @@
 //! retransmit_queue: the pool that remembers what every outstanding packet carried.
 //! In: `seq` (alloc or lookup of a path row and PPSN), `ret` (free), `flush` (a connection is opened anew). Out: the entry two clocks after the request
 //! was taken, `room` (an alloc will succeed). One request every two clocks, `seq` before `ret`.
-//! Guarantees: an entry is returned as it was stored until it is freed; a chunk of 8 goes back when its last entry is freed.
+//! Guarantees: an entry is returned as it was stored until it is freed: an alloc of PPSN n + W waits, without `room`, for the free of n, which
+//! may come late (acknowledged is not yet retired). A chunk of 8 goes back when its last entry is freed.
 use super::filled::filled;
 use crate::config::{BuildConfig, PATH_ROWS_PER_CONN};
 use mrnic_emit::comment;
@@ -9,8 +10,6 @@ use mrnic_widgets::{Fifo, Ram};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
-/// Chunks of a path row: PPSN[7:3].
-const CHUNKS_PER_ROW: usize = 32;
 const PACKETS_PER_CHUNK: usize = 8;
 
 /// What a packet carried.
@@ -24,11 +23,12 @@ pub struct PacketEntry {
     pub last: Bit,
 }
 
-/// The chunk of (path row, PPSN[7:3]).
+/// The chunk of (path row, PPSN mod W / 8).
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct ChunkRef {
     pub chunk: Bits<20>,
-    pub valid: Bit,
+    /// Which of its entries are in use; none: there is no chunk.
+    pub live: Bits<8>,
 }
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -83,7 +83,6 @@ pub struct RetransmitQueue {
     pub flush_busy: Signal<Out, Bit>,
     pub init_done: Signal<Out, Bit>,
     map: Ram<ChunkRef>,
-    live: Ram<Bits<4>>,
     entries: Ram<PacketEntry>,
     unused: Fifo<Bits<20>>,
     // clock 1 of a request: the chunk is looked up
@@ -92,50 +91,66 @@ pub struct RetransmitQueue {
     row: DFF<Bits<24>>,
     slot: DFF<Bits<3>>,
     entry: DFF<PacketEntry>,
-    gone: DFF<Bit>,
-    // clock 2: entry and live count are there
+    // clock 2: the entry is there
     finishing: DFF<Bit>,
     finish_op: DFF<QueueOp>,
-    finish_row: DFF<Bits<24>>,
-    finish_chunk: DFF<Bits<20>>,
-    finish_valid: DFF<Bit>,
-    finish_new: DFF<Bit>,
+    // an alloc that waits for a free; it tries again after each
+    parked: DFF<Bit>,
+    try_again: DFF<Bit>,
+    parked_row: DFF<Bits<24>>,
+    parked_slot: DFF<Bits<3>>,
+    parked_entry: DFF<PacketEntry>,
     flush_wait: DFF<Bit>,
     flush_on: DFF<Bit>,
     flush_look: DFF<Bit>,
     flush_row: DFF<Bits<24>>,
     accept: Signal<Local, Bit>,
+    may: Signal<Local, Bit>,
+    retry: Signal<Local, Bit>,
     accept_row: Signal<Local, Bits<24>>,
     accept_ppsn: Signal<Local, Bits<24>>,
     map_row: Signal<Local, Bits<24>>,
     known: Signal<Local, Bit>,
+    bit: Signal<Local, Bits<8>>,
+    in_use: Signal<Local, Bit>,
+    left: Signal<Local, Bits<8>>,
+    stores: Signal<Local, Bit>,
     chunk: Signal<Local, Bits<20>>,
-    last_left: Signal<Local, Bit>,
     walk: DFF<Bits<24>>,
     ready: DFF<Bit>,
     last_row: Constant<Bits<24>>,
     chunks: Constant<Bits<24>>,
     conn_log2: Constant<Bits<4>>,
+    /// Chunks of a path row: log2, and number - 1.
+    row_log2: Constant<Bits<3>>,
+    row_ring: Constant<Bits<5>>,
+    /// Rows of a connection - 1.
+    conn_ring: Constant<Bits<8>>,
 }
 
 impl RetransmitQueue {
     pub fn new(config: &BuildConfig) -> Self {
-        let rows = config.path_rows() * CHUNKS_PER_ROW;
+        let chunks_per_row = config.window_bits / PACKETS_PER_CHUNK;
+        let rows_of_conn = PATH_ROWS_PER_CONN * chunks_per_row;
+        let rows = config.conns * rows_of_conn;
         let chunks = (config.pool_packets / PACKETS_PER_CHUNK).clamp(1, rows.min(65_535));
         filled!(RetransmitQueue {
             map: Ram::new(rows),
-            live: Ram::new(chunks),
             entries: Ram::new(chunks * PACKETS_PER_CHUNK),
             unused: Fifo::new(chunks),
             last_row: Constant::new((rows as u64 - 1).to_bits()),
             chunks: Constant::new((chunks as u64).to_bits()),
-            conn_log2: Constant::new(u64::from((PATH_ROWS_PER_CONN * CHUNKS_PER_ROW).ilog2()).to_bits());
+            conn_log2: Constant::new(u64::from(rows_of_conn.ilog2()).to_bits()),
+            row_log2: Constant::new(u64::from(chunks_per_row.ilog2()).to_bits()),
+            row_ring: Constant::new((chunks_per_row as u64 - 1).to_bits()),
+            conn_ring: Constant::new((rows_of_conn as u64 - 1).to_bits());
             clock, reset, fault, seq_valid, seq_ready, seq_op, seq_row, seq_ppsn, seq_qp, seq_msn, seq_index, seq_bytes,
             seq_first, seq_last, seq_rsp_valid, seq_rsp_qp, seq_rsp_msn, seq_rsp_index, seq_rsp_bytes, seq_rsp_first,
             seq_rsp_last, ret_valid, ret_ready, ret_row, ret_ppsn, ret_rsp_valid, ret_rsp_qp, ret_rsp_msn,
-            ret_rsp_bytes, room, flush_valid, flush_conn, flush_busy, init_done, mapping, op, row, slot, entry, gone,
-            finishing, finish_op, finish_row, finish_chunk, finish_valid, finish_new, flush_wait, flush_on, flush_look,
-            flush_row, accept, accept_row, accept_ppsn, map_row, known, chunk, last_left, walk, ready,
+            ret_rsp_bytes, room, flush_valid, flush_conn, flush_busy, init_done, mapping, op, row, slot, entry,
+            finishing, finish_op, parked, try_again, parked_row, parked_slot, parked_entry, flush_wait, flush_on,
+            flush_look, flush_row, accept, may, retry, accept_row, accept_ppsn, map_row, known, bit, in_use, left, stores,
+            chunk, walk, ready,
         })
     }
 }
@@ -152,13 +167,13 @@ impl Logic for RetransmitQueue {
             row,
             slot,
             entry,
-            gone,
             finishing,
             finish_op,
-            finish_row,
-            finish_chunk,
-            finish_valid,
-            finish_new,
+            parked,
+            try_again,
+            parked_row,
+            parked_slot,
+            parked_entry,
             flush_wait,
             flush_on,
             flush_look,
@@ -166,26 +181,36 @@ impl Logic for RetransmitQueue {
             walk,
             ready
         );
-        clock!(self, clock, map, live, entries, unused);
+        clock!(self, clock, map, entries, unused);
         self.unused.reset.next = self.reset.val();
 
         comment!("clock 0: take a request, read the chunk map");
-        self.seq_ready.next = self.ready.q.val() & !self.mapping.q.val() & !self.flush_wait.q.val() & !self.flush_on.q.val();
+        self.may.next = self.ready.q.val() & !self.mapping.q.val() & !self.flush_wait.q.val() & !self.flush_on.q.val();
+        self.seq_ready.next = self.may.val() & !self.parked.q.val();
+        self.retry.next = self.may.val() & self.parked.q.val() & self.try_again.q.val();
         self.ret_ready.next = self.seq_ready.val() & !self.seq_valid.val();
-        self.accept.next = self.seq_ready.val() & (self.seq_valid.val() | self.ret_valid.val());
+        if self.parked.q.val() {
+            self.ret_ready.next = self.may.val() & !self.try_again.q.val();
+        }
+        self.accept.next =
+            (self.seq_ready.val() & self.seq_valid.val()) | (self.ret_ready.val() & self.ret_valid.val()) | self.retry.val();
         self.accept_row.next = self.ret_row.val();
         self.accept_ppsn.next = self.ret_ppsn.val();
-        if self.seq_valid.val() {
+        if self.seq_ready.val() & self.seq_valid.val() {
             self.accept_row.next = self.seq_row.val();
             self.accept_ppsn.next = self.seq_ppsn.val();
         }
-        self.map_row.next = (self.accept_row.val() << 5) | bit_cast::<24, 5>(self.accept_ppsn.val().get_bits::<5>(3));
+        self.map_row.next = (self.accept_row.val() << self.row_log2.val())
+            | bit_cast::<24, 5>(self.accept_ppsn.val().get_bits::<5>(3) & self.row_ring.val());
+        if self.retry.val() {
+            self.map_row.next = self.parked_row.q.val();
+        }
         self.map.read_address.next = self.map_row.val();
         self.mapping.d.next = self.accept.val();
         self.row.d.next = self.map_row.val();
         self.slot.d.next = self.accept_ppsn.val().get_bits::<3>(0);
         self.op.d.next = QueueOp::Free;
-        if self.seq_valid.val() {
+        if self.seq_ready.val() & self.seq_valid.val() {
             if self.seq_op.val() {
                 self.op.d.next = QueueOp::Lookup;
             } else {
@@ -198,59 +223,60 @@ impl Logic for RetransmitQueue {
         self.entry.d.next.bytes = self.seq_bytes.val();
         self.entry.d.next.first = self.seq_first.val();
         self.entry.d.next.last = self.seq_last.val();
+        if self.retry.val() {
+            self.op.d.next = QueueOp::Alloc;
+            self.slot.d.next = self.parked_slot.q.val();
+            self.entry.d.next = self.parked_entry.q.val();
+            self.try_again.d.next = false;
+        } else if self.parked.q.val() & self.accept.val() {
+            self.try_again.d.next = true;
+        }
 
-        comment!("clock 1: the chunk; an alloc takes a new one if there is none and stores its entry");
-        self.known.next = self.map.read_data.val().valid & !self.gone.q.val();
+        comment!(
+            "clock 1: the chunk; an alloc takes a new one if there is none and stores its entry; the last free returns it"
+        );
+        self.bit.next = bits::<8>(1) << self.slot.q.val();
+        self.known.next = self.map.read_data.val().live.any();
+        self.in_use.next = (self.map.read_data.val().live & self.bit.val()).any();
+        self.left.next = self.map.read_data.val().live & !self.bit.val();
         self.chunk.next = self.map.read_data.val().chunk;
         self.map.write_enable.next = false;
         self.map.write_address.next = self.row.q.val();
-        self.map.write_data.next.chunk = self.unused.data_out.val();
-        self.map.write_data.next.valid = true;
+        self.map.write_data.next.chunk = self.map.read_data.val().chunk;
+        self.map.write_data.next.live = self.left.val();
         self.unused.read.next = false;
+        self.unused.write.next = false;
+        self.unused.data_in.next = self.map.read_data.val().chunk;
+        self.stores.next = false;
         self.finishing.d.next = self.mapping.q.val();
         self.finish_op.d.next = self.op.q.val();
-        self.finish_row.d.next = self.row.q.val();
-        self.finish_valid.d.next = self.known.val();
-        self.finish_new.d.next = false;
-        if self.mapping.q.val() & (self.op.q.val() == QueueOp::Alloc) & !self.known.val() & !self.unused.empty.val() {
-            self.chunk.next = self.unused.data_out.val();
-            self.unused.read.next = true;
-            self.map.write_enable.next = true;
-            self.finish_valid.d.next = true;
-            self.finish_new.d.next = true;
+        if self.mapping.q.val() & (self.op.q.val() == QueueOp::Alloc) {
+            self.parked.d.next = self.in_use.val();
+            if self.in_use.val() {
+                self.parked_row.d.next = self.row.q.val();
+                self.parked_slot.d.next = self.slot.q.val();
+                self.parked_entry.d.next = self.entry.q.val();
+            } else if self.known.val() | !self.unused.empty.val() {
+                self.stores.next = true;
+                self.map.write_enable.next = true;
+                self.map.write_data.next.live = self.map.read_data.val().live | self.bit.val();
+                if !self.known.val() {
+                    self.chunk.next = self.unused.data_out.val();
+                    self.unused.read.next = true;
+                    self.map.write_data.next.chunk = self.unused.data_out.val();
+                }
+            }
         }
-        self.finish_chunk.d.next = self.chunk.val();
-        self.live.read_address.next = bit_cast::<24, 20>(self.chunk.val());
+        if self.mapping.q.val() & (self.op.q.val() == QueueOp::Free) & self.in_use.val() {
+            self.map.write_enable.next = true;
+            self.unused.write.next = !self.left.val().any();
+        }
         self.entries.read_address.next = (bit_cast::<24, 20>(self.chunk.val()) << 3) | bit_cast::<24, 3>(self.slot.q.val());
-        self.entries.write_enable.next =
-            self.mapping.q.val() & (self.op.q.val() == QueueOp::Alloc) & (self.known.val() | !self.unused.empty.val());
+        self.entries.write_enable.next = self.stores.val();
         self.entries.write_address.next = (bit_cast::<24, 20>(self.chunk.val()) << 3) | bit_cast::<24, 3>(self.slot.q.val());
         self.entries.write_data.next = self.entry.q.val();
 
-        comment!("clock 2: the answer; live count; the last free returns the chunk");
-        self.live.write_enable.next =
-            self.finishing.q.val() & self.finish_valid.q.val() & (self.finish_op.q.val() != QueueOp::Lookup);
-        self.live.write_address.next = bit_cast::<24, 20>(self.finish_chunk.q.val());
-        self.live.write_data.next = self.live.read_data.val() + 1;
-        if self.finish_op.q.val() == QueueOp::Free {
-            self.live.write_data.next = self.live.read_data.val() - 1;
-        } else if self.finish_new.q.val() {
-            self.live.write_data.next = 1.into();
-        }
-        self.last_left.next = self.finishing.q.val()
-            & self.finish_valid.q.val()
-            & (self.finish_op.q.val() == QueueOp::Free)
-            & (self.live.read_data.val() == 1);
-        self.unused.write.next = self.last_left.val();
-        self.unused.data_in.next = self.finish_chunk.q.val();
-        self.gone.d.next = false;
-        if self.last_left.val() {
-            self.map.write_enable.next = true;
-            self.map.write_address.next = self.finish_row.q.val();
-            self.map.write_data.next.valid = false;
-            // the request taken in this clock reads the map before this write
-            self.gone.d.next = self.map_row.val() == self.finish_row.q.val();
-        }
+        comment!("clock 2: the answer");
         self.seq_rsp_valid.next = self.finishing.q.val() & (self.finish_op.q.val() == QueueOp::Lookup);
         self.seq_rsp_qp.next = self.entries.read_data.val().qp;
         self.seq_rsp_msn.next = self.entries.read_data.val().msn;
@@ -265,7 +291,7 @@ impl Logic for RetransmitQueue {
         self.ret_rsp_qp.next = self.entries.read_data.val().qp;
         self.ret_rsp_msn.next = self.entries.read_data.val().msn;
         self.ret_rsp_bytes.next = self.entries.read_data.val().bytes;
-        self.room.next = !self.unused.empty.val();
+        self.room.next = !self.unused.empty.val() & !self.parked.q.val();
         if self.mapping.q.val() & (self.op.q.val() == QueueOp::Alloc) & (self.unused.count.val() == 1) {
             self.room.next = false;
         }
@@ -286,13 +312,13 @@ impl Logic for RetransmitQueue {
             self.flush_look.d.next = !self.flush_look.q.val();
             if self.flush_look.q.val() {
                 self.flush_row.d.next = self.flush_row.q.val() + 1;
-                if self.flush_row.q.val().get_bits::<8>(0) == 255 {
+                if (self.flush_row.q.val().get_bits::<8>(0) & self.conn_ring.val()) == self.conn_ring.val() {
                     self.flush_on.d.next = false;
                 }
-                self.map.write_enable.next = self.map.read_data.val().valid;
+                self.map.write_enable.next = self.map.read_data.val().live.any();
                 self.map.write_address.next = self.flush_row.q.val();
-                self.map.write_data.next.valid = false;
-                self.unused.write.next = self.map.read_data.val().valid;
+                self.map.write_data.next.live = 0.into();
+                self.unused.write.next = self.map.read_data.val().live.any();
                 self.unused.data_in.next = self.map.read_data.val().chunk;
             }
         }
@@ -301,7 +327,7 @@ impl Logic for RetransmitQueue {
         if !self.ready.q.val() {
             self.map.write_enable.next = true;
             self.map.write_address.next = self.walk.q.val();
-            self.map.write_data.next.valid = false;
+            self.map.write_data.next.live = 0.into();
             self.unused.write.next = self.walk.q.val() < self.chunks.val();
             self.unused.data_in.next = self.walk.q.val().get_bits::<20>(0);
             self.walk.d.next = self.walk.q.val() + 1;
@@ -313,7 +339,8 @@ impl Logic for RetransmitQueue {
         if self.reset.val() {
             self.mapping.d.next = false;
             self.finishing.d.next = false;
-            self.gone.d.next = false;
+            self.parked.d.next = false;
+            self.try_again.d.next = false;
             self.flush_wait.d.next = false;
             self.flush_on.d.next = false;
             self.walk.d.next = 0.into();

@@ -1,8 +1,9 @@
 //! ring_mask: which packets of one 64-bit word of a path's ring lie below an offset from cum.
 //!
-//! In: cum mod 256, the word number and an offset 0..=256. Out: bit b set if packet (64 * word + b) mod 256, seen from cum, has an offset
-//! below the given one. Guarantees nothing about offsets above 256. Combinational.
+//! In: cum mod 256, the word number and an offset 0..=W (the window bits of the build). Out: bit b set if packet (64 * word + b) mod W, seen
+//! from cum, has an offset below the given one. Guarantees nothing about offsets above W. Combinational.
 use super::filled::filled;
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 
@@ -22,20 +23,19 @@ pub struct RingMask {
     high_mask: Signal<Local, Bits<64>>,
     cut_mask: Signal<Local, Bits<64>>,
     ones: Constant<Bits<64>>,
+    /// W - 1, and of the word numbers.
+    ring: Constant<Bits<8>>,
+    word_ring: Constant<Bits<2>>,
 }
 
 impl RingMask {
-    pub fn new() -> Self {
+    pub fn new(config: &BuildConfig) -> Self {
         filled!(RingMask {
-            ones: Constant::new(u64::MAX.to_bits());
+            ones: Constant::new(u64::MAX.to_bits()),
+            ring: Constant::new((config.window_bits as u64 - 1).to_bits()),
+            word_ring: Constant::new((config.window_words() as u64 - 1).to_bits());
             cum, word, below, mask, start, ahead, reach, low_count, high_count, low_mask, high_mask, cut_mask,
         })
-    }
-}
-
-impl Default for RingMask {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -44,7 +44,7 @@ impl Logic for RingMask {
     fn update(&mut self) {
         comment!("module ring_mask: packets of a word whose offset from cum is below a limit");
         // offset of bit 0
-        self.start.next = (bit_cast::<8, 2>(self.word.val()) << 6) - self.cum.val();
+        self.start.next = ((bit_cast::<8, 2>(self.word.val()) << 6) - self.cum.val()) & self.ring.val();
         self.ahead.next = bit_cast::<10, 9>(self.below.val()) - bit_cast::<10, 8>(self.start.val());
         self.low_count.next = self.ahead.val().get_bits::<7>(0);
         if self.ahead.val().get_bit(9) {
@@ -62,7 +62,8 @@ impl Logic for RingMask {
         }
         self.high_mask.next = !(self.ones.val() << self.high_count.val());
         self.cut_mask.next = self.ones.val() << self.cum.val().get_bits::<6>(0);
-        if (self.cum.val().get_bits::<2>(6) == self.word.val()) & self.cum.val().get_bits::<6>(0).any() {
+        if ((self.cum.val().get_bits::<2>(6) & self.word_ring.val()) == self.word.val()) & self.cum.val().get_bits::<6>(0).any()
+        {
             self.mask.next = (self.low_mask.val() & !self.cut_mask.val()) | (self.high_mask.val() & self.cut_mask.val());
         }
     }

@@ -1,6 +1,6 @@
 //! sack_scoreboard: the words of all paths (sacked, lost, rtx_old, rtx_new), in two lanes of 64-bit words.
 //!
-//! In: one operation on a whole path (`step_*`: 4 words in 2 clocks, sums valid 4 clocks after `step_start`), a search for the lowest lost
+//! In: one operation on a whole path (`step_*`: all its words, 1, 2 or 4 by the window of the build, in 2 clocks, sums valid 4 clocks after `step_start`), a search for the lowest lost
 //! packet (`find_*`), the move of the packet found into a resend set (`move_*`), one look at a sacked bit (`peek_*`); never two at a time.
 //! Out: sums, newly acknowledged words. Guarantees: every operation sees all earlier ones; a search takes at most 20 clocks.
 use super::filled::filled;
@@ -31,10 +31,10 @@ pub struct SackScoreboard {
     pub gap_below: Signal<In, Bits<9>>,
     /// L2 applies.
     pub turn: Signal<In, Bit>,
-    /// N1: the packet `refused` (PPSN mod 256) was refused for now.
+    /// N1: the packet `refused` (low bits of its PPSN) was refused for now.
     pub refuses: Signal<In, Bit>,
     pub refused: Signal<In, Bits<8>>,
-    /// The vector at absolute positions (bit = PPSN mod 256).
+    /// The vector at absolute positions (bit = PPSN mod W).
     pub sav0: Signal<In, Bits<64>>,
     pub sav1: Signal<In, Bits<64>>,
     pub sav2: Signal<In, Bits<64>>,
@@ -47,7 +47,7 @@ pub struct SackScoreboard {
     pub any_l1: Signal<Out, Bit>,
     pub any_rtx_old: Signal<Out, Bit>,
     pub lost_words: Signal<Out, Bits<4>>,
-    /// Newly acknowledged packets: words 0 and 1, one clock later words 2 and 3.
+    /// Newly acknowledged packets: words 0 and 1, one clock later words 2 and 3 (if W = 256).
     pub newly_valid: Signal<Out, Bit>,
     pub newly_second: Signal<Out, Bit>,
     pub newly_even: Signal<Out, Bits<64>>,
@@ -107,16 +107,28 @@ pub struct SackScoreboard {
     nothing: Constant<WordRow>,
     ones: Constant<Bits<64>>,
     one: Constant<Bits<64>>,
+    /// Words of a path - 1; there are words 2 and 3; there is word 1.
+    word_ring: Constant<Bits<2>>,
+    /// W - 1.
+    ring: Constant<Bits<8>>,
+    two_pairs: Constant<Bit>,
+    pair: Constant<Bit>,
+    /// The place of a search behind the last word: the word of cum below cum.
+    last_place: Constant<Bits<3>>,
 }
 
 impl SackScoreboard {
     pub fn new(config: &BuildConfig) -> Self {
-        let rows = config.path_rows() * 2;
         filled!(SackScoreboard {
-            lane: array_init::array_init(|_| WordLane::new(rows)),
+            lane: array_init::array_init(|lane| WordLane::new(config, lane)),
             nothing: Constant::new(WordRow::default()),
             ones: Constant::new(u64::MAX.to_bits()),
-            one: Constant::new(1u64.to_bits());
+            one: Constant::new(1u64.to_bits()),
+            word_ring: Constant::new((config.window_words() as u64 - 1).to_bits()),
+            ring: Constant::new((config.window_bits as u64 - 1).to_bits()),
+            two_pairs: Constant::new(config.window_words() > 2),
+            pair: Constant::new(config.window_words() > 1),
+            last_place: Constant::new((config.window_words() as u64).to_bits());
             clock, reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, acked,
             dropped, lost_l1, lost_l2, any_l1, any_rtx_old, lost_words, newly_valid, newly_second, newly_even,
             newly_odd, find_start, find_lost_words, find_valid, find_any, find_ppsn, move_start, move_to_old,
@@ -157,8 +169,8 @@ impl Logic for SackScoreboard {
         self.run0.d.next = self.step_start.val();
         self.run1.d.next = self.run0.q.val();
         self.run2.d.next = self.run1.q.val();
-        // the next place of a search: the word of cum from cum on, the three others, the word of cum below cum
-        self.first_word.next = self.cum.val().get_bits::<2>(6);
+        // the next place of a search: the word of cum from cum on, the others, the word of cum below cum
+        self.first_word.next = self.cum.val().get_bits::<2>(6) & self.word_ring.val();
         self.place.next = 0.into();
         self.place_found.next = false;
         for i in 0..5 {
@@ -178,17 +190,21 @@ impl Logic for SackScoreboard {
         if self.peek_start.val() | self.peek_read.q.val() {
             self.word.next = self.peek_ppsn.val().get_bits::<2>(6);
         }
+        self.word.next = self.word.val() & self.word_ring.val();
         self.odd.next = self.word.val().get_bit(0);
         self.second.next = self.word.val().get_bit(1);
         if self.step_start.val() {
             self.second.next = false;
         }
         if self.run0.q.val() {
-            self.second.next = true;
+            self.second.next = self.two_pairs.val();
         }
-        self.address.next = self.row.val() << 1;
-        if self.second.val() {
-            self.address.next = (self.row.val() << 1) | 1;
+        self.address.next = self.row.val();
+        if self.two_pairs.val() {
+            self.address.next = self.row.val() << 1;
+            if self.second.val() {
+                self.address.next = (self.row.val() << 1) | 1;
+            }
         }
         for b in 0..2 {
             self.lane[b].clock.next = self.clock.val();
@@ -204,9 +220,12 @@ impl Logic for SackScoreboard {
             self.lane[b].op.next = self.step_op.val();
             self.lane[b].turn.next = self.turn.val();
             self.lane[b].refuses.next = self.refuses.val();
-            self.lane[b].refused.next = self.refused.val();
+            self.lane[b].refused.next = self.refused.val() & self.ring.val();
             self.lane[b].first.next = self.step_start.val();
-            self.lane[b].load.next = self.run0.q.val() | self.run1.q.val();
+            self.lane[b].load.next = self.run0.q.val() | (self.run1.q.val() & self.two_pairs.val());
+            if b == 1 {
+                self.lane[b].load.next = (self.run0.q.val() & self.pair.val()) | (self.run1.q.val() & self.two_pairs.val());
+            }
             self.lane[b].put_address.next = self.address.val();
             self.lane[b].put_row.next = self.move_row.q.val();
             if self.clear.val() {
@@ -229,7 +248,7 @@ impl Logic for SackScoreboard {
             self.here.next = self.odd_row.val();
         }
         comment!("sums of the step");
-        self.newly_valid.next = (self.run1.q.val() | self.run2.q.val()) & (self.step_op.val() == 0);
+        self.newly_valid.next = (self.run1.q.val() | (self.run2.q.val() & self.two_pairs.val())) & (self.step_op.val() == 0);
         self.newly_second.next = self.run2.q.val();
         self.newly_even.next = self.lane[0].newly.val();
         self.newly_odd.next = self.lane[1].newly.val();
@@ -240,10 +259,14 @@ impl Logic for SackScoreboard {
         self.any_l1.next = self.lane[0].any_l1.val() | self.lane[1].any_l1.val();
         self.any_rtx_old.next = self.lane[0].any_rtx_old.val() | self.lane[1].any_rtx_old.val();
         self.lost_words.next = 0.into();
-        self.lost_words.next = self.lost_words.val().replace_bit(0, self.lane[0].lost_before.val());
-        self.lost_words.next = self.lost_words.val().replace_bit(1, self.lane[1].lost_before.val());
-        self.lost_words.next = self.lost_words.val().replace_bit(2, self.lane[0].lost_last.val());
-        self.lost_words.next = self.lost_words.val().replace_bit(3, self.lane[1].lost_last.val());
+        self.lost_words.next = self.lost_words.val().replace_bit(0, self.lane[0].lost_last.val());
+        self.lost_words.next = self.lost_words.val().replace_bit(1, self.lane[1].lost_last.val());
+        if self.two_pairs.val() {
+            self.lost_words.next = self.lost_words.val().replace_bit(0, self.lane[0].lost_before.val());
+            self.lost_words.next = self.lost_words.val().replace_bit(1, self.lane[1].lost_before.val());
+            self.lost_words.next = self.lost_words.val().replace_bit(2, self.lane[0].lost_last.val());
+            self.lost_words.next = self.lost_words.val().replace_bit(3, self.lane[1].lost_last.val());
+        }
         comment!("search for the lowest lost packet: run reads a word, read masks it, look finds its lowest bit");
         self.above.next = self.ones.val() << self.cum.val().get_bits::<6>(0);
         if self.find_run.q.val() {
@@ -260,7 +283,7 @@ impl Logic for SackScoreboard {
             if self.find_place.q.val() == 0 {
                 self.find_lost.d.next = self.here.val().lost & self.above.val();
             }
-            if self.find_place.q.val() == 4 {
+            if self.find_place.q.val() == self.last_place.val() {
                 self.find_lost.d.next = self.here.val().lost & !self.above.val();
             }
         }
@@ -275,11 +298,14 @@ impl Logic for SackScoreboard {
         }
         self.left.next = 0.into();
         for i in 0..4 {
-            self.nth_word.next = self.first_word.val() + i.to_bits::<2>();
-            self.left.next = self.left.val().replace_bit(i, self.find_lost_words.val().get_bit(self.nth_word.val().index()));
+            self.nth_word.next = (self.first_word.val() + i.to_bits::<2>()) & self.word_ring.val();
+            self.left.next = self.left.val().replace_bit(
+                i,
+                self.find_lost_words.val().get_bit(self.nth_word.val().index()) & (i.to_bits::<3>() < self.last_place.val()),
+            );
         }
         self.left.next = self.left.val().replace_bit(
-            4,
+            self.last_place.val().index(),
             self.find_lost_words.val().get_bit(self.first_word.val().index()) & self.cum.val().get_bits::<6>(0).any(),
         );
         if self.find_start.val() {

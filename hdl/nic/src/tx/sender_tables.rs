@@ -44,7 +44,7 @@ pub struct SenderTables {
     pub path_cfg_row: Signal<In, Bits<16>>,
     pub new_path_cfg: Signal<In, PathCfg>,
     pub init_done: Signal<Out, Bit>,
-    /// The walk after reset, for tables of others: two addresses a path row.
+    /// The walk after reset, for the words: as many addresses as a lane has.
     pub clear: Signal<Out, Bit>,
     pub clear_address: Signal<Out, Bits<24>>,
     tx_ram: [Ram<PathTx>; 8],
@@ -95,7 +95,7 @@ impl SenderTables {
             conn_tx_ram: Ram::new(config.conns),
             conn_ack_ram: Ram::new(config.conns),
             path_cfg_ram: Ram::new(rows),
-            walk_end: Constant::new((rows as u64 * 2 - 1).to_bits()),
+            walk_end: Constant::new(((rows * config.window_words().div_ceil(2)) as u64 - 1).to_bits()),
             rows: Constant::new((rows as u64).to_bits()),
             conns: Constant::new((config.conns as u64).to_bits()),
             no_path_tx: Constant::new(PathTx::default()),

@@ -6,6 +6,7 @@ use super::filled::filled;
 use super::ring_mask::RingMask;
 use super::rows::WordRow;
 use super::word_step::WordStep;
+use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use mrnic_widgets::{Popcount64, Ram};
 use rust_hdl_core::prelude::*;
@@ -16,13 +17,13 @@ use rust_hdl_widgets::prelude::*;
 pub struct WordLane {
     pub clock: Signal<In, Clock>,
     pub address: Signal<In, Bits<24>>,
-    /// Number of the word that is read, 0..3.
+    /// Number of the word that is read, 0 to 3; below the words of the window.
     pub word: Signal<In, Bits<2>>,
     pub cum: Signal<In, Bits<8>>,
     pub advance: Signal<In, Bits<9>>,
     pub gap_from: Signal<In, Bits<9>>,
     pub gap_below: Signal<In, Bits<9>>,
-    /// N1: this packet (PPSN mod 256) was refused for now.
+    /// N1: this packet (PPSN mod W) was refused for now.
     pub refuses: Signal<In, Bit>,
     pub refused: Signal<In, Bits<8>>,
     pub op: Signal<In, Bits<2>>,
@@ -80,14 +81,18 @@ pub struct WordLane {
 }
 
 impl WordLane {
-    /// `rows`: words of this lane, two a path.
-    pub fn new(rows: usize) -> Self {
+    /// The lane of the even (0) or odd (1) words: two, one or none a path, by the window of the build.
+    pub fn new(config: &BuildConfig, lane: usize) -> Self {
+        let words = (config.window_words() - lane).div_ceil(2);
         filled!(WordLane {
-            bank: Ram::new(rows),
+            bank: Ram::new(config.path_rows() * words),
+            passed_mask: RingMask::new(config),
+            from_mask: RingMask::new(config),
+            below_mask: RingMask::new(config),
             one: Constant::new(1u64.to_bits());
             clock, address, word, cum, advance, gap_from, gap_below, refuses, refused, op, turn, sav, first, load, put, put_address, put_row,
             row, newly, acked, dropped, lost_l1, lost_l2, any_l1, any_rtx_old, lost_last, lost_before, step,
-            passed_mask, from_mask, below_mask, ones_acked, ones_dropped, ones_l1, ones_l2, passed, gap, refused_mask, address1,
+            ones_acked, ones_dropped, ones_l1, ones_l2, passed, gap, refused_mask, address1,
             address2, loaded, after, newly_reg, dropped_reg, l1_reg, l2_reg, sum_acked, sum_dropped, sum_l1, sum_l2,
             any_l1_reg, any_old_reg, lost1, lost2,
         })

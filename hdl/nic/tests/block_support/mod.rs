@@ -2,6 +2,7 @@
 //! In: a struct type of the blocks. Out: `Packed`, its bits with access by field, and makers for `Difftest::input_as`.
 //! Guarantees: positions come from the type's own descriptor, so a field added to a row disturbs no test.
 #![allow(dead_code, unused_macros, unused_imports)] // each test uses its part
+use mrnic_nic::config::BuildConfig;
 use mrnic_verilated::{build, Dut, ModelSpec};
 use rust_hdl_core::prelude::*;
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
@@ -26,6 +27,14 @@ pub fn seed(own: u64) -> u64 {
     let seed = std::env::var("MRNIC_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(own);
     println!("seed {seed} (MRNIC_SEED={seed} runs it again)");
     seed
+}
+
+/// Every possible W (window bits of a build).
+pub const WINDOWS: [u64; 3] = [256, 128, 64];
+
+/// The build `sim` with W = `bits`.
+pub fn of_window(bits: u64) -> BuildConfig {
+    BuildConfig { window_bits: bits as usize, ..mrnic_nic::config::build("sim").unwrap() }
 }
 
 /// One of the elements.

@@ -28,20 +28,22 @@ pub struct Case {
     pub rr: usize,
     pub npkts: u64,
     pub fault: u64,
+    /// W.
+    pub span_max: u64,
 }
 
-pub fn case(rng: &mut Rng) -> Case {
+pub fn case(rng: &mut Rng, span_max: u64) -> Case {
     let paths_log2 = rng.below(4);
     let calm = rng.chance(30);
     let path = std::array::from_fn(|p| {
         // rows beyond the connection's paths are DISABLED (connections open that way)
         if p >= 1 << paths_log2 {
-            return Path { cum: rng.below(1 << 24), window: rng.below(257), ..Path::default() };
+            return Path { cum: rng.below(1 << 24), window: rng.below(span_max + 1), ..Path::default() };
         }
         let cum = pick(rng, &[0, 0xFF_FFFF, 0xFF_FF01, 0x7F_FFFF, 500]);
-        let span = pick(rng, &[0, 1, 100, 255, 256, 256]);
-        let window = pick(rng, &[1, 2, 64, 255, 256]);
-        let pipe = pick(rng, &[0, window - 1, window, window, window + 1]).min(256);
+        let span = pick(rng, &[0, 1, span_max / 2, span_max - 1, span_max, span_max]);
+        let window = pick(rng, &[1, 2, 64, span_max - 1, span_max]);
+        let pipe = pick(rng, &[0, window - 1, window, window, window + 1]).min(span_max);
         let nlost = rng.chance(if calm { 5 } else { 40 });
         Path {
             state: pick(rng, if calm { &[UP, UP, UP, SUSPECT] } else { &[UP, SUSPECT, DOWN, 0] }),
@@ -57,7 +59,14 @@ pub fn case(rng: &mut Rng) -> Case {
         0 => pick(rng, &[0, 1, 8, 9, 56, 57, 64, 65, 128, 0xFF_FFFF, 1 << 23, 0x80]),
         _ => rng.below(100),
     };
-    Case { paths_log2, path, rr: rng.below(1 << paths_log2) as usize, npkts, fault: if rng.chance(90) { 0 } else { 1 } }
+    Case {
+        paths_log2,
+        path,
+        rr: rng.below(1 << paths_log2) as usize,
+        npkts,
+        fault: if rng.chance(90) { 0 } else { 1 },
+        span_max,
+    }
 }
 
 pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(String, Vec<u32>)> {
@@ -92,10 +101,10 @@ pub struct Choice {
 
 pub fn reference(c: &Case) -> Choice {
     let paths = 1usize << c.paths_log2;
-    // room(p) = pipe < window; ok(p) = state UP, room(p), next - cum < 256
+    // room(p) = pipe < window; ok(p) = state UP, room(p), next - cum < W
     let room = |p: &Path| if c.fault == 1 { p.pipe <= p.window } else { p.pipe < p.window };
     let span = |p: &Path| p.next.wrapping_sub(p.cum) & 0xFF_FFFF;
-    let ok: Vec<bool> = c.path.iter().map(|p| p.state == UP && room(p) && span(p) < 256).collect();
+    let ok: Vec<bool> = c.path.iter().map(|p| p.state == UP && room(p) && span(p) < c.span_max).collect();
     // S1
     let candidate = |h: &usize| {
         let p = &c.path[*h];

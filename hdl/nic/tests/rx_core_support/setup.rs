@@ -18,6 +18,7 @@ pub fn rig(build: &BuildConfig, seed: u64) -> Rig {
         qps: c.qps as u32,
         msgs_per_stream: c.msgs_per_stream as u32,
         keys: c.keys as u32,
+        window_pkts: c.window_bits as u16,
         ack_every: 4,
         ack_delay_ticks: 125,
         epoch_cap_bytes: CAP,

@@ -180,7 +180,7 @@ impl Bench {
         let paths = 1usize << paths_log2;
         let mtu_log2 = 8 + (conn as u32 * 3) % 5;
         let retry_cnt = [7u8, 3][conn / 4 % 2];
-        let window = [4u16, 16, 64, 256][conn % 4];
+        let window = [4u16, 16, 64, 256][conn % 4].min(self.config.window_bits as u16);
         let mut rows = vec![];
         for path in 0..paths {
             // close to the wrap of 24 bits
@@ -195,6 +195,7 @@ impl Bench {
         self.conns.push(Conn {
             tx: TxConn::open(0xFF_FFFF, self.config.conn_fifo, now),
             paths: rows.iter().map(|r| TxPath::open(true, r.0, r.1, window, now)).collect(),
+            window_pkts: self.config.window_bits as u32,
             mtu_log2,
             retry_cnt,
             messages: VecDeque::new(),
@@ -219,6 +220,7 @@ impl Bench {
             nonsense: 0.0,
             outages: 0.0,
             back_pressure: false,
+            ret_pauses: 0,
             qp_errors: false,
             naks: 0.0,
             rnrs: 0.0,
@@ -324,6 +326,9 @@ impl Bench {
         for ready in ["desc_ready", "ret_ready", "nak_ready", "cerr_ready", "portset_ready", "rel_conn_ready"] {
             let on = calm || self.rng.random_bool(0.6);
             self.set(ready, on.into());
+        }
+        if self.weather.ret_pauses > 0 && (self.cycle / self.weather.ret_pauses) % 4 != 0 {
+            self.set("ret_ready", 0);
         }
         if !self.cycle.is_multiple_of(self.weather.desc_clocks) {
             self.set("desc_ready", 0);
@@ -454,7 +459,7 @@ impl Bench {
                 r.dup = r.dup.wrapping_add(1);
                 at_once = true;
             } else {
-                assert!(offset < 256, "packet out of the receiver's window");
+                assert!((offset as usize) < self.config.window_bits, "packet out of the receiver's window");
                 r.above.insert(p.ppsn);
                 while r.above.remove(&r.cum) {
                     r.cum = (r.cum + 1) & 0xFF_FFFF;

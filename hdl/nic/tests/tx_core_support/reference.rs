@@ -29,6 +29,8 @@ pub struct Entry {
 }
 
 pub struct Conn {
+    /// W.
+    pub window_pkts: u32,
     pub tx: TxConn,
     pub paths: Vec<TxPath<()>>,
     pub mtu_log2: u32,
@@ -92,7 +94,7 @@ impl Conn {
             expect("ack", record, "verdict", 1)?;
             return Ok(AckVerdict::Disabled);
         };
-        let outcome = apply(&Aimd, path, now, Ppsn::new(frame.cum), &frame.ack, rto_min, 256);
+        let outcome = apply(&Aimd, path, now, Ppsn::new(frame.cum), &frame.ack, rto_min, self.window_pkts);
         expect("ack", record, "verdict", outcome.verdict as u64)?;
         // N1
         if outcome.verdict == AckVerdict::Applied && frame.ack.flags.rnr {
@@ -143,7 +145,7 @@ impl Conn {
         if self.tx.error && record["kind"] != 2 {
             return Err("a connection in error sends".into());
         }
-        let resend = choose_resend(&self.paths, self.tx.rr, 256).filter(|_| !self.tx.error);
+        let resend = choose_resend(&self.paths, self.tx.rr, self.window_pkts).filter(|_| !self.tx.error);
         match (record["kind"], resend) {
             (1, Some(r)) => {
                 let now = record["now"] as u32;
@@ -210,7 +212,8 @@ impl Conn {
             return Err("another message was seen that is not there".into());
         }
         let (count, k) = (self.paths.len(), paths_of_message(head.npkts as u32, self.paths.len()));
-        let home = choose_path(&self.paths, self.tx.rr, k, 256).ok_or_else(|| format!("{what}: no path may send"))?;
+        let home =
+            choose_path(&self.paths, self.tx.rr, k, self.window_pkts).ok_or_else(|| format!("{what}: no path may send"))?;
         expect(what, record, "home", home as u64)?;
         let index = u64::from(self.tx.head_index);
         let bytes = (head.length - (index << self.mtu_log2)).min(mtu.into());
@@ -225,7 +228,7 @@ impl Conn {
         let ppsn = path.send_new(now);
         expect(what, record, "ppsn", ppsn.get().into())?;
         // S4
-        let full = path.pipe() == u32::from(path.win.window) || path.span() == 256;
+        let full = path.pipe() == u32::from(path.win.window) || path.span() == self.window_pkts;
         let conn_full = cap.is_some_and(|cap| u64::from(seen) + bytes >= cap);
         expect(what, record, "ack_req", ((last && !more) || full || conn_full).into())?;
         self.entries.insert((home, ppsn.get()), entry);

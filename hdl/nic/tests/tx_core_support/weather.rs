@@ -20,6 +20,8 @@ pub struct Weather {
     /// Random rate hints instead of none.
     pub hints: bool,
     pub back_pressure: bool,
+    /// Completion takes retired packets in one of four stretches of so many cycles; 0: always.
+    pub ret_pauses: u64,
     /// The packet builder takes one descriptor in so many clocks.
     pub desc_clocks: u64,
     pub fault: u64,
@@ -41,6 +43,7 @@ impl Weather {
             rnrs: 0.0,
             hints: false,
             back_pressure: false,
+            ret_pauses: 0,
             desc_clocks: 1,
             fault: 0,
             clocks_per_tick: 8,

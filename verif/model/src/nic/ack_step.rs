@@ -90,7 +90,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let connection =
             self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchConnection { conn })?;
         let path = connection.tx_paths.get_mut(home as usize).ok_or(StepError::NoSuchPath { conn, path: home })?;
-        let outcome = apply(&self.cc, path, now, frame.cum, &frame.ack, rto_min, P::VECTOR_BITS);
+        let outcome = apply(&self.cc, path, now, frame.cum, &frame.ack, rto_min, self.window_pkts);
         let state = path.state;
         match outcome.verdict {
             AckVerdict::Applied => self.counters.ack_applied += 1,

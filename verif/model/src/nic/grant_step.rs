@@ -65,7 +65,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         // A connection in error sends nothing; S2's skip alone empties its FIFO, so that W1 takes what waits (W4).
         let error = connection.tx.error;
         // S1: resends come first.
-        let resend = choose_resend(&connection.tx_paths, connection.tx.rr, P::VECTOR_BITS).filter(|_| !error);
+        let resend = choose_resend(&connection.tx_paths, connection.tx.rr, self.window_pkts).filter(|_| !error);
         if let Some(resend) = resend {
             return self.grant_resend(now, conn, resend, inputs);
         }
@@ -157,7 +157,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         // S3: the path.
         let count = connection.tx_paths.len();
         let k = paths_of_message(head.npkts, count);
-        let Some(home) = choose_path(&connection.tx_paths, connection.tx.rr, k, P::VECTOR_BITS) else {
+        let Some(home) = choose_path(&connection.tx_paths, connection.tx.rr, k, self.window_pkts) else {
             return Ok(Grant::Blocked(BlockReason::Paths));
         };
         if !self.pool.has_room(&connection.chunks[home], connection.tx_paths[home].next) {
@@ -191,7 +191,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let stored = self.pool.insert(&mut connection.chunks[home], ppsn, record);
         debug_assert!(stored);
         // S4: when the receiver is to acknowledge at once.
-        let path_full = path.pipe() == u32::from(path.win.window) || path.span() == P::VECTOR_BITS;
+        let path_full = path.pipe() == u32::from(path.win.window) || path.span() == self.window_pkts;
         let conn_full = cap.is_some_and(|cap| u64::from(inflight) + u64::from(len) >= cap);
         let ack_req = (last && !more) || path_full || conn_full;
         let tx = &mut connection.tx;

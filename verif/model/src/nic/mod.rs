@@ -50,6 +50,8 @@ use qp::Qp;
 #[derive(Debug)]
 pub struct Nic<P: Profile, C: CongestionControl = Aimd> {
     config: NicConfig,
+    /// W.
+    window_pkts: u32,
     cc: C,
     conns: Vec<Option<Box<Connection<C::Path>>>>,
     qps: Vec<Option<Box<Qp>>>,
@@ -109,6 +111,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             path_changes: VecDeque::with_capacity(64),
             driver: Driver::new(&config),
             profile: PhantomData,
+            window_pkts: P::VECTOR_BITS.min(config.window_pkts.into()),
             config,
         })
     }
@@ -125,8 +128,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         config.check(&self.config)?;
         let window = config.init_window_pkts;
-        if u32::from(window) > P::VECTOR_BITS {
-            let max = P::VECTOR_BITS.into();
+        if u32::from(window) > self.window_pkts {
+            let max = self.window_pkts.into();
             return Err(ConfigError::Range { what: "init_window_pkts", value: window.into(), min: 1, max });
         }
         self.close_connection(conn);

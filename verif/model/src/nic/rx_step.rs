@@ -231,12 +231,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let nop = matches!(packet.body, Body::Nop { .. });
         let mut accepted = Accepted::default();
         let mut refusal = None;
+        let window_pkts = self.window_pkts;
         let Ok(connection) = self.connection_mut(conn) else {
             return self.dropped(DropReason::Connection(conn));
         };
         let path = &mut connection.rx_paths[home as usize];
         // R2: the class.
-        let class = path.classify(ppsn, P::VECTOR_BITS);
+        let class = path.classify(ppsn, window_pkts);
         if class != RxClass::OutOfWindow {
             path.note_arrival(now, packet.mph.tx_ts, packet.mph.rtx, packet.mph.via);
         }

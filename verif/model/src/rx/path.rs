@@ -48,11 +48,11 @@ impl RxPath {
     }
 
     /// R2: the class of a PPSN. Changes nothing.
-    pub fn classify(&self, ppsn: Ppsn, vector_bits: u32) -> RxClass {
+    pub fn classify(&self, ppsn: Ppsn, window_pkts: u32) -> RxClass {
         let off = ppsn.ahead_of(self.cum);
         if off >= 1 << 23 {
             RxClass::Duplicate
-        } else if off >= vector_bits {
+        } else if off >= window_pkts {
             RxClass::OutOfWindow
         } else if off > 0 && self.vec.get(ppsn.ring256()) {
             RxClass::Duplicate

@@ -55,7 +55,7 @@ impl AckOutcome {
     }
 }
 
-/// Applies an acknowledgment with cumulative number `cum` and fields `ack` at `now`. `vector_bits` is the profile's.
+/// Applies an acknowledgment with cumulative number `cum` and fields `ack` at `now`. `window_pkts` is W of the NIC.
 pub fn apply<C: CongestionControl>(
     cc: &C,
     path: &mut TxPath<C::Path>,
@@ -63,7 +63,7 @@ pub fn apply<C: CongestionControl>(
     cum: Ppsn,
     ack: &Ack,
     rto_min_ticks: u32,
-    vector_bits: u32,
+    window_pkts: u32,
 ) -> AckOutcome {
     let base = path.cum;
     // A1: validity.
@@ -110,10 +110,10 @@ pub fn apply<C: CongestionControl>(
         }
         None => 0,
     };
-    let sample = AckSample { now, acked, ce_delta, srtt_ticks: path.srtt_ticks(), window_max_pkts: vector_bits as u16 };
+    let sample = AckSample { now, acked, ce_delta, srtt_ticks: path.srtt_ticks(), window_max_pkts: window_pkts as u16 };
     let window_cut = cc.on_ack(&mut path.win, &mut path.cc, &sample);
 
-    reordering_guard(path, now, ack.dup_packets, vector_bits);
+    reordering_guard(path, now, ack.dup_packets, window_pkts);
 
     let state_was = progress(path, now, acked, probe, ack.flags.ts_valid);
     AckOutcome { verdict: AckVerdict::Applied, probe, base, newly, acked, lost_l1, lost_l2, window_cut, state_was }
@@ -200,7 +200,7 @@ fn sample_rtt<S>(path: &mut TxPath<S>, now: Tick, ack: &Ack) {
 }
 
 /// L6: duplicates after a gap was called a loss mean that the path reorders; the tolerance decays.
-fn reordering_guard<S>(path: &mut TxPath<S>, now: Tick, dup: u16, vector_bits: u32) {
+fn reordering_guard<S>(path: &mut TxPath<S>, now: Tick, dup: u16, window_pkts: u32) {
     let step = match counter_step(dup, path.dup_seen) {
         Some(step) => {
             path.dup_seen = dup;
@@ -210,7 +210,7 @@ fn reordering_guard<S>(path: &mut TxPath<S>, now: Tick, dup: u16, vector_bits: u
     };
     if step > 0 && path.l1_since_dup {
         // A tolerance near the vector's length would hide every gap.
-        path.reo_tol = (2 * path.reo_tol).clamp(1, (vector_bits / 4) as u8);
+        path.reo_tol = (2 * path.reo_tol).clamp(1, (window_pkts / 4) as u8);
         path.reo_base = now;
         path.l1_since_dup = false;
     } else if path.reo_tol > 0 && elapsed(now, path.reo_base) >= 2 * path.srtt8 {

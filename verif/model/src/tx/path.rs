@@ -111,8 +111,8 @@ impl<S> TxPath<S> {
 
     /// ok(p) of section 7: a new packet may start on this path.
     #[inline]
-    pub fn ok(&self, vector_bits: u32) -> bool {
-        self.state == PathState::Up && self.room() && self.span() < vector_bits
+    pub fn ok(&self, window_pkts: u32) -> bool {
+        self.state == PathState::Up && self.room() && self.span() < window_pkts
     }
 
     /// Smoothed RTT in ticks.

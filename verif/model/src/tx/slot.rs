@@ -16,7 +16,7 @@ pub struct Resend {
 }
 
 /// S1: the first path in round-robin order with a lost packet that may go, and its lowest lost PPSN.
-pub fn choose_resend<S>(paths: &[TxPath<S>], rr: u8, vector_bits: u32) -> Option<Resend> {
+pub fn choose_resend<S>(paths: &[TxPath<S>], rr: u8, window_pkts: u32) -> Option<Resend> {
     let count = paths.len();
     for i in 0..count {
         let home = (rr as usize + i) % count;
@@ -27,7 +27,7 @@ pub fn choose_resend<S>(paths: &[TxPath<S>], rr: u8, vector_bits: u32) -> Option
         let via = match path.state {
             PathState::Up | PathState::Suspect if path.room() => home,
             // L4: the lost packets of a dead path move to a living one; their identity stays.
-            PathState::Down => match choose_path(paths, rr, count, vector_bits) {
+            PathState::Down => match choose_path(paths, rr, count, window_pkts) {
                 Some(via) => via,
                 None => continue,
             },
@@ -45,13 +45,13 @@ pub fn paths_of_message(npkts: u32, paths: usize) -> usize {
 }
 
 /// S3: the least loaded path among the first `k` in round-robin order, or among all if none of those may send.
-pub fn choose_path<S>(paths: &[TxPath<S>], rr: u8, k: usize, vector_bits: u32) -> Option<usize> {
+pub fn choose_path<S>(paths: &[TxPath<S>], rr: u8, k: usize, window_pkts: u32) -> Option<usize> {
     let count = paths.len();
     let best_of = |range: core::ops::Range<usize>| {
         let mut best: Option<usize> = None;
         for i in range {
             let p = (rr as usize + i) % count;
-            if !paths[p].ok(vector_bits) {
+            if !paths[p].ok(window_pkts) {
                 continue;
             }
             best = match best {

@@ -6,6 +6,7 @@ mod fabric;
 mod goodput;
 mod messages;
 mod mixed;
+mod narrow_window;
 mod pair;
 mod pair_machine;
 mod path_stats;

@@ -258,6 +258,7 @@ impl RxCore {
             setup: RxConfig::new(config),
             tables: RxTables::new(config),
             check: PacketCheck::new(config),
+            collect: AckCollect::new(config),
             sends: Constant::new(config.sends),
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
             op_send: Constant::new(opcode_value("SEND").to_bits());
@@ -278,7 +279,7 @@ impl RxCore {
             commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
             rq_found, rq_addr, rq_len, rq_lkey, rq_timer, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
             rq_by_write, rq_failed, pass_valid, pass_ready, pass_qp, pass_slot, pass_ticket,
-            effect, collect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
+            effect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
             place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, commits, changes, swaps, publishes, accepted, refused, names_qp,
             placed, taken, fails, read_conn, read_qp, read_row,
         })

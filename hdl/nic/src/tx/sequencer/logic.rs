@@ -526,7 +526,7 @@ impl Logic for Sequencer {
                     // S4
                     self.out.next.ack_req = (self.packet.q.val().last & !self.more.q.val())
                         | (self.pipe_after.val() == self.here.val().window)
-                        | (self.span.val() == 255)
+                        | (self.span.val() == self.span_last.val())
                         | self.slot.cap_reached_after.val();
                 }
             }

@@ -250,6 +250,8 @@ pub struct Sequencer {
     emit_desc: Signal<Local, Bit>,
     no_desc: Constant<Desc>,
     sends: Constant<Bit>,
+    /// W - 1: the next new packet is the last that may be outstanding.
+    span_last: Constant<Bits<9>>,
 }
 
 impl Sequencer {
@@ -257,6 +259,12 @@ impl Sequencer {
         filled!(Sequencer {
             tables: SenderTables::new(config),
             words: SackScoreboard::new(config),
+            unpack: AckUnpack::new(config),
+            acked: AckedWords::new(config),
+            ack_step: AckStep::new(config),
+            slot: GrantStep::new(config),
+            opening: OpenStep::new(config),
+            span_last: Constant::new((config.window_bits as u64 - 1).to_bits()),
             no_desc: Constant::new(Desc::default()),
             sends: Constant::new(config.sends);
             clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2,
@@ -268,8 +276,7 @@ impl Sequencer {
             acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, desc_valid, desc_ready, desc,
             nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn,
             portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant,
-            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, unpack, choice, acked,
-            ack_step, slot, commits, timer, others, opening, step, count, conn, path, time, has_msg, more, npkts,
+            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, has_msg, more, npkts,
             length_low, packet, inflight, qp_error, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
             alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, nak_rnr_reg, for_rnr, cerr_held,
             cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
