@@ -14,7 +14,7 @@ SHELL := /usr/bin/env bash
 CARGO ?= cargo
 MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
-BUILDS := sim ecp5 corundum100g
+BUILDS := sim sim_w128 ecp5 corundum100g
 
 .PHONY: help setup setup-verbs demo test lint verilog verbs verbs-lib bench bench-verbs clean
 

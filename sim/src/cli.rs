@@ -40,7 +40,7 @@ enum Command {
     },
     /// Write the Verilog of a build.
     Emit {
-        /// Named build: sim, sim_min, sim_faults, bench512, ecp5 or corundum100g.
+        /// Named build: sim, sim_min, sim_w128, sim_faults, bench512, ecp5 or corundum100g.
         #[arg(long)]
         build: String,
         /// Folder for NAME.v and NAME.json.

@@ -1,6 +1,6 @@
 //! Builds whose paths may have 64 or 128 packets outstanding, in lockstep with a golden model of the same window.
 //!
-//! In: shipped scenarios, made to fit the build (`ecp5`: 64 bits wide, W = 64; `sim` with W = 128). Out: verified memory, no mismatch.
+//! In: shipped scenarios, made to fit the build (`ecp5`: 64 bits wide, W = 64; `sim_w128`). Out: verified memory, no mismatch.
 //! Guarantees: the scenario does on this build what it is for, and the window was the limit where losses hold it up.
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_sim::models;
@@ -9,14 +9,10 @@ use mrnic_sim::world::{Options, Outcome, World};
 use mrnic_verilated::Model;
 use std::sync::OnceLock;
 
-fn of_128() -> BuildConfig {
-    BuildConfig { name: "sim_w128", window_bits: 128, ..build("sim").expect("a named build") }
-}
-
-fn of_64() -> BuildConfig {
-    let ecp5 = build("ecp5").expect("a named build");
-    assert_eq!(ecp5.window_bits, 64);
-    ecp5
+fn of(name: &str, window_bits: usize) -> BuildConfig {
+    let build = build(name).expect("a named build");
+    assert_eq!(build.window_bits, window_bits);
+    build
 }
 
 fn model(build: &BuildConfig) -> Model {
@@ -64,12 +60,12 @@ fn runs(build: &BuildConfig) -> Outcome {
 #[test]
 fn scenarios_with_64() {
     // at this rate a round trip takes as long as the kill: a change of the port brings the path back before L4 calls it DOWN
-    assert!(total(&runs(&of_64()), "PATH_SUSPECT") > 0);
+    assert!(total(&runs(&of("ecp5", 64)), "PATH_SUSPECT") > 0);
 }
 
 #[test]
 fn scenarios_with_128() {
-    let killed = runs(&of_128());
+    let killed = runs(&of("sim_w128", 128));
     assert!(total(&killed, "PATH_DOWN") > 0 && total(&killed, "TX_MOVED") > 0);
 }
 

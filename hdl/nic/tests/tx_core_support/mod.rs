@@ -327,7 +327,7 @@ impl Bench {
             let on = calm || self.rng.random_bool(0.6);
             self.set(ready, on.into());
         }
-        if self.weather.ret_pauses > 0 && (self.cycle / self.weather.ret_pauses) % 4 != 0 {
+        if self.weather.ret_pauses > 0 && !(self.cycle / self.weather.ret_pauses).is_multiple_of(4) {
             self.set("ret_ready", 0);
         }
         if !self.cycle.is_multiple_of(self.weather.desc_clocks) {
