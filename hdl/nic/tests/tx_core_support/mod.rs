@@ -245,7 +245,7 @@ impl Bench {
                 c.messages.len(),
                 c.entries.len(),
                 c.retiring.len(),
-                c.paths.iter().map(|p| (p.state, p.pipe(), p.nlost)).collect::<Vec<_>>(),
+                c.paths.iter().map(|p| (p.state, p.pipe(), p.nlost, p.backoff, p.t_base)).collect::<Vec<_>>(),
             )
         };
         format!("{:?}", self.conns.iter().map(of).collect::<Vec<_>>())
@@ -285,6 +285,8 @@ impl Bench {
         }
     }
 
+    /// An acknowledgment that is stale, or of packets never sent: nothing that would be believed and is not true (a path whose
+    /// peer has acknowledged what it never got waits for ever).
     fn nonsense(&mut self) -> AckFrame {
         let conn = self.rng.random_range(0..self.conns.len());
         let home = self.rng.random_range(0..8);
@@ -293,6 +295,12 @@ impl Bench {
         for _ in 0..self.rng.random_range(0..4) {
             vector.set(self.rng.random_range(0..256));
         }
+        let stale = self.rng.random_bool(0.5);
+        let cum = match stale {
+            true => base.wrapping_sub(self.rng.random_range(1..200)),
+            // It may wait until the path has sent on.
+            false => base.wrapping_add(self.rng.random_range(600..1000)),
+        };
         let ack = Ack {
             ts_echo: self.rng.random(),
             service: 0,
@@ -302,7 +310,7 @@ impl Bench {
             vector,
             ..Ack::default()
         };
-        AckFrame { conn, home, cum: base.wrapping_add(self.rng.random_range(0..600)).wrapping_sub(200) & 0xFF_FFFF, ack }
+        AckFrame { conn, home, cum: cum & 0xFF_FFFF, ack }
     }
 
     fn step(&mut self) {
