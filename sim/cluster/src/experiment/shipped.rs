@@ -1,0 +1,19 @@
+//! The experiments that come with the program.
+//!
+//! Out: names and TOML texts, in the order in which `mrnic cluster all` runs them.
+
+/// Name and text of each.
+pub const SHIPPED: [(&str, &str); 7] = [
+    ("loss-pair", include_str!("../../experiments/loss-pair.toml")),
+    ("go-back-n", include_str!("../../experiments/go-back-n.toml")),
+    ("planes", include_str!("../../experiments/planes.toml")),
+    ("failure", include_str!("../../experiments/failure.toml")),
+    ("all-reduce", include_str!("../../experiments/all-reduce.toml")),
+    ("all-to-all", include_str!("../../experiments/all-to-all.toml")),
+    ("incast", include_str!("../../experiments/incast.toml")),
+];
+
+/// All names.
+pub fn names() -> String {
+    SHIPPED.map(|(name, _)| name).join(", ")
+}

@@ -1,0 +1,7 @@
+//! The simulator against what can be worked out by hand: conservation, rates, queues, failures, determinism.
+mod baseline;
+mod conservation;
+mod experiments;
+mod failures;
+mod network;
+mod support;
