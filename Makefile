@@ -5,6 +5,7 @@
 #   make verilog  emit the named builds into build/verilog
 #   make verbs    the drop-in libibverbs.so.1, and the acceptance ladder on it: a table program x device x fault (docs/verbs.md)
 #   make verbs-lib  only the library, in build/verbs
+#   make experiments  the cluster experiments E1 to E6 (docs/experiments.md): tables, pages and JSON in build/cluster
 #   make bench    the measured figures, printed and kept as JSON in build/bench
 #   make bench-verbs  only those of the verbs device: perftest's bandwidth and latency beside a copy in shared memory
 SHELL := /usr/bin/env bash
@@ -16,7 +17,7 @@ MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
 BUILDS := sim sim_w128 ecp5 corundum100g
 
-.PHONY: help setup setup-verbs demo test lint verilog verbs verbs-lib bench bench-verbs clean
+.PHONY: help setup setup-verbs demo test lint verilog verbs verbs-lib experiments bench bench-verbs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -47,6 +48,9 @@ verbs: setup-verbs
 
 verbs-lib: setup
 	@$(MRNIC) library --out $(OUT)/verbs
+
+experiments:
+	@$(MRNIC) cluster all --out $(OUT)/cluster
 
 bench: setup-verbs
 	@$(MRNIC) bench --out $(OUT)/bench

@@ -68,6 +68,8 @@ enum Command {
     },
     /// List the shipped scenarios.
     Scenarios,
+    /// Run experiments on a simulated cluster: the golden model at every host, beside a RoCEv2 baseline.
+    Cluster(mrnic_cluster::command::ClusterArgs),
     #[command(flatten)]
     Verbs(Verbs),
 }
@@ -278,6 +280,7 @@ pub fn main() -> ExitCode {
         Command::Model { build, trace } => make_model(&build, trace).map(done),
         Command::Bench { out, only } => bench::run(&out, only).map(|file| print_files(&[file])).map(done),
         Command::Scenarios => scenarios().map(done),
+        Command::Cluster(args) => mrnic_cluster::command::run(&args).map(done),
     };
     result.unwrap_or_else(|e| {
         eprintln!("mrnic: {e:#}");

@@ -82,8 +82,8 @@ impl Measured {
                 *mark = Some((now, self.received_bytes, self.received_wire_bytes));
             }
         }
-        if self.sample > 0 {
-            let bin = (now / self.sample) as usize;
+        if let Some(bin) = now.checked_div(self.sample) {
+            let bin = bin as usize;
             if bin >= self.bins.len() {
                 self.bins.resize(bin + 1, 0);
             }

@@ -128,7 +128,7 @@ pub fn mix(mut x: u64) -> u64 {
 pub fn spine_of(tuple: &FiveTuple, plane: usize, spines: usize) -> usize {
     let ends = u64::from(tuple.src) << 32 | u64::from(tuple.dst);
     let hash = mix(mix(ends ^ 0x9E37_79B9_7F4A_7C15) ^ (u64::from(tuple.source_port) << 16 | plane as u64));
-    ((hash >> 32) * spines as u64 >> 32) as usize
+    (((hash >> 32) * spines as u64) >> 32) as usize
 }
 
 #[cfg(test)]

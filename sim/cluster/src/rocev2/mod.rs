@@ -235,7 +235,7 @@ impl Endpoint for RoceV2 {
                     slot: slot as u32,
                     plane: (hash % host.planes as u64) as u8,
                     source_port: 0xC000 | (hash >> 32 & 0x3FFF) as u16,
-                    sender: Sender::new(),
+                    sender: Sender::default(),
                     receiver: Receiver::default(),
                     done: 0,
                 });

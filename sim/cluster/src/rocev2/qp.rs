@@ -45,8 +45,8 @@ pub struct Sender {
     pub armed: [Ps; 3],
 }
 
-impl Sender {
-    pub fn new() -> Self {
+impl Default for Sender {
+    fn default() -> Self {
         Sender {
             messages: VecDeque::new(),
             end: 0,
@@ -60,7 +60,9 @@ impl Sender {
             armed: [NEVER; 3],
         }
     }
+}
 
+impl Sender {
     pub fn post(&mut self, bytes: u32, mtu: u32) {
         let packets = u64::from(bytes.div_ceil(mtu).max(1));
         self.messages.push_back(Message { first: self.end, packets, bytes });
@@ -172,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_sender_goes_back_to_the_oldest_packet() {
-        let mut s = Sender::new();
+        let mut s = Sender::default();
         s.post(2500, 1000);
         s.post(3000, 1000);
         assert_eq!(psns(&mut s, 9), [0, 1, 2, 3]);
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn packets_cut_a_message_at_the_mtu() {
-        let mut s = Sender::new();
+        let mut s = Sender::default();
         s.post(2500, 1000);
         s.post(0, 1000);
         let cut: Vec<_> = (0..4).filter_map(|_| s.take(0, 1000)).map(|d| (d.payload_bytes, d.first, d.last)).collect();
