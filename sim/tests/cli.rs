@@ -43,7 +43,7 @@ fn what_is_no_text_file_is_refused_with_its_cause() {
 #[test]
 fn one_command_lists_all_that_there_is() {
     let help = String::from_utf8_lossy(&mrnic(&["--help"]).stdout).into_owned();
-    for name in ["sim", "demo", "emit", "model", "bench", "scenarios", "run", "pair", "accept", "soak", "library"] {
+    for name in ["sim", "demo", "emit", "model", "bench", "scenarios", "cluster", "run", "pair", "accept", "soak", "library"] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))), "no {name} in: {help}");
         assert!(mrnic(&[name, "--help"]).status.success(), "mrnic {name} --help fails");
     }

@@ -3,7 +3,7 @@
 //! Out: names and TOML texts, in the order in which `mrnic cluster all` runs them.
 
 /// Name and text of each.
-pub const SHIPPED: [(&str, &str); 7] = [
+pub const SHIPPED: [(&str, &str); 8] = [
     ("loss-pair", include_str!("../../experiments/loss-pair.toml")),
     ("go-back-n", include_str!("../../experiments/go-back-n.toml")),
     ("planes", include_str!("../../experiments/planes.toml")),
@@ -11,6 +11,7 @@ pub const SHIPPED: [(&str, &str); 7] = [
     ("all-reduce", include_str!("../../experiments/all-reduce.toml")),
     ("all-to-all", include_str!("../../experiments/all-to-all.toml")),
     ("incast", include_str!("../../experiments/incast.toml")),
+    ("ablation", include_str!("../../experiments/ablation.toml")),
 ];
 
 /// All names.

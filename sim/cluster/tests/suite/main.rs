@@ -1,5 +1,6 @@
 //! The simulator against what can be worked out by hand: conservation, rates, queues, failures, determinism.
 mod baseline;
+mod command;
 mod conservation;
 mod experiments;
 mod failures;
