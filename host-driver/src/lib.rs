@@ -5,7 +5,7 @@
 //! checks, object lifetimes, the QP state machine, completion channels and events.
 //!
 //! Layers, top to bottom: [`verbs`] (exported C functions), [`rules`] (checks, no C types), [`device`] (the seam), and
-//! [`model`] (the golden model in the process) and [`loopback`] (the device of this crate's tests). [`link`] makes the shared object.
+//! [`model`] (the golden model in the process), [`rtl`] (the RTL, over a bus) and [`loopback`] (the device of this crate's tests). [`link`] makes the shared object.
 pub mod abi;
 pub mod accept;
 pub mod cli;
@@ -16,6 +16,7 @@ pub mod link;
 pub mod loopback;
 pub mod model;
 pub mod provider;
+pub mod rtl;
 pub mod rules;
 pub mod soak;
 pub mod table;

@@ -5,6 +5,7 @@
 use crate::device::Provider;
 use crate::loopback::LoopbackProvider;
 use crate::model::ModelProvider;
+use crate::rtl::RtlProvider;
 use std::sync::OnceLock;
 
 /// The name of the environment variable that picks a carrier.
@@ -17,7 +18,7 @@ pub fn provider() -> &'static dyn Provider {
 }
 
 /// The names that [`VARIABLE`] may have, the default first.
-pub const CARRIERS: [&str; 2] = ["model", "loopback"];
+pub const CARRIERS: [&str; 3] = ["model", "rtl", "loopback"];
 
 /// Whether there is a carrier of that name.
 pub fn check(name: &str) -> Result<(), String> {
@@ -28,6 +29,7 @@ pub fn check(name: &str) -> Result<(), String> {
 fn choose(name: &str) -> Box<dyn Provider> {
     match name {
         "model" => Box::new(ModelProvider::default()),
+        "rtl" => Box::new(RtlProvider::new(crate::rtl::session())),
         "loopback" => Box::new(LoopbackProvider::default()),
         other => {
             eprintln!("mrnic: {VARIABLE}={other} names no carrier (there are: {}); no devices are shown", CARRIERS.join(", "));

@@ -6,14 +6,18 @@ use crate::bench;
 use crate::models;
 use crate::report;
 use crate::scenario::{Scenario, SHIPPED};
+use crate::serve;
 use crate::world::{Options, Outcome, World};
 use anyhow::{anyhow, bail, Context, Result};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use mrnic_host_driver::cli::Verbs;
 use mrnic_nic::config::{build, BuildConfig, BUILDS};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tracing::Level;
+use tracing_subscriber::EnvFilter;
 
 /// The open FPGA NIC for AI-scale Ethernet: simulate it, run RDMA programs on it, emit its Verilog, measure it.
 ///
@@ -56,6 +60,8 @@ enum Command {
         #[arg(long)]
         trace: bool,
     },
+    /// Serve Verilated NICs to verbs programs (MRNIC_VERBS=rtl) until the last one has left.
+    Serve(ServeArgs),
     /// Measure the project's figures; prints a table and writes bench.json. A figure that misses its target is shown as
     /// MISSED and does not change the exit status.
     Bench {
@@ -72,6 +78,37 @@ enum Command {
     Cluster(mrnic_cluster::command::ClusterArgs),
     #[command(flatten)]
     Verbs(Verbs),
+}
+
+#[derive(Debug, Args)]
+struct ServeArgs {
+    /// Folder where programs find the NICs; without it one of this user's in /dev/shm.
+    #[arg(long, env = "MRNIC_SESSION")]
+    session: Option<PathBuf>,
+    /// Named build.
+    #[arg(long, default_value = "sim")]
+    build: String,
+    /// Network: a shipped scenario, or a TOML file; its [fabric] and [host] tables count.
+    #[arg(long, env = "MRNIC_SCENARIO")]
+    scenario: Option<String>,
+    /// Of the network's faults and the host memory's latency.
+    #[arg(long, value_parser = seed, default_value = "1", allow_negative_numbers = true)]
+    seed: u64,
+    /// Compare every step of every NIC with the golden model; a difference ends the server.
+    #[arg(long)]
+    reference: bool,
+    /// Access the memory of programs by messages only.
+    #[arg(long)]
+    dma_by_messages: bool,
+    /// Write all messages, with their simulated time, to this file.
+    #[arg(long)]
+    log: Option<PathBuf>,
+    /// Figures, written at the end; without it rtl.json in the session's folder.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Seconds to wait for another program after the last one.
+    #[arg(long, default_value_t = 2.0)]
+    linger: f64,
 }
 
 #[derive(Debug, Args)]
@@ -257,6 +294,29 @@ fn make_model(name: &str, trace: bool) -> Result<()> {
     Ok(())
 }
 
+fn serve_nics(args: &ServeArgs) -> Result<()> {
+    let (fabric, host) = match args.scenario.as_deref().filter(|name| !name.is_empty()) {
+        Some(name) => serve::network(name)?,
+        None => Default::default(),
+    };
+    let session = args.session.clone().unwrap_or_else(mrnic_host_bus::default_session);
+    let linger = std::time::Duration::try_from_secs_f64(args.linger)
+        .map_err(|e| anyhow!("--linger {}: {e}; give seconds, at least 0", args.linger))?;
+    serve::run(&serve::Options {
+        build: find_build(&args.build)?,
+        scenario: args.scenario.clone().unwrap_or_default(),
+        fabric,
+        host,
+        seed: args.seed,
+        lockstep: args.reference,
+        dma_by_messages: args.dma_by_messages,
+        log: args.log.clone(),
+        json: args.json.clone().unwrap_or_else(|| session.join("rtl.json")),
+        linger,
+        session,
+    })
+}
+
 fn scenarios() -> Result<()> {
     for (name, text) in SHIPPED {
         let s = Scenario::parse(name, text)?;
@@ -267,12 +327,16 @@ fn scenarios() -> Result<()> {
 
 /// Runs the command.
 pub fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    // A server's log is its output.
+    let level = if matches!(command, Command::Serve(_)) { Level::INFO } else { Level::ERROR };
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_env_filter(EnvFilter::builder().with_default_directive(level.into()).from_env_lossy())
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     let done = |()| ExitCode::SUCCESS;
-    let result = match Cli::parse().command {
+    let result = match command {
         Command::Verbs(verbs) => verbs.run(),
         Command::Sim(args) => sim(&args).map(done),
         Command::Demo { out, seed } => demo(&out, seed).map(done),
@@ -280,6 +344,7 @@ pub fn main() -> ExitCode {
         Command::Model { build, trace } => make_model(&build, trace).map(done),
         Command::Bench { out, only } => bench::run(&out, only).map(|file| print_files(&[file])).map(done),
         Command::Scenarios => scenarios().map(done),
+        Command::Serve(args) => serve_nics(&args).map(done),
         Command::Cluster(args) => mrnic_cluster::command::run(&args).map(done),
     };
     result.unwrap_or_else(|e| {

@@ -13,6 +13,7 @@ pub mod nic;
 pub mod recorder;
 pub mod report;
 pub mod scenario;
+pub mod serve;
 pub mod setup;
 pub mod software;
 pub mod world;

@@ -173,6 +173,28 @@ impl Observer for Watch {
     }
 }
 
+/// The golden model of a NIC of that build, with its registers as after reset but for the receive capacity.
+pub fn reference_config(build: &BuildConfig, epoch_cap_bytes: u32) -> NicConfig {
+    NicConfig {
+        conns: build.conns as u32,
+        paths_max: build.paths as u8,
+        qps: build.qps as u32,
+        msgs_per_stream: build.msgs_per_stream as u32,
+        conn_fifo: build.conn_fifo as u32,
+        keys: build.keys as u32,
+        window_pkts: build.window_bits as u16,
+        pool_packets: build.pool_packets as u32,
+        ack_every: reg::ack_every::RESET as u8,
+        ack_delay_ticks: reg::ack_delay::RESET,
+        rto_min_ticks: reg::rto_min::RESET,
+        epoch_cap_bytes,
+        events: false,
+        // the RTL is of stage 1
+        stage: Stage::Write,
+        ..NicConfig::default()
+    }
+}
+
 /// Index of the connection of `node` to `peer`.
 fn conn_index(node: usize, peer: usize) -> u16 {
     (if peer < node { peer } else { peer - 1 }) as u16
@@ -256,25 +278,8 @@ impl World {
         for (node, setup) in self.nodes.iter_mut().zip(setups) {
             node.nic.write_register(reg::epoch_cap::OFFSET, cap);
             if self.options.lockstep {
-                let config = NicConfig {
-                    conns: build.conns as u32,
-                    paths_max: build.paths as u8,
-                    qps: build.qps as u32,
-                    msgs_per_stream: build.msgs_per_stream as u32,
-                    conn_fifo: build.conn_fifo as u32,
-                    keys: build.keys as u32,
-                    window_pkts: build.window_bits as u16,
-                    pool_packets: build.pool_packets as u32,
-                    ack_every: reg::ack_every::RESET as u8,
-                    ack_delay_ticks: reg::ack_delay::RESET,
-                    rto_min_ticks: reg::rto_min::RESET,
-                    epoch_cap_bytes: cap,
-                    events: false,
-                    // the RTL is of stage 1
-                    stage: Stage::Write,
-                    ..NicConfig::default()
-                };
-                let mut checker = Checker::new(&config, build.clock_ps).map_err(|e| RunError::Setup(e.to_string()))?;
+                let mut checker =
+                    Checker::new(&reference_config(build, cap), build.clock_ps).map_err(|e| RunError::Setup(e.to_string()))?;
                 for (i, k) in &setup.keys {
                     checker.register_key(*i, k).map_err(|e| RunError::Setup(e.to_string()))?;
                 }

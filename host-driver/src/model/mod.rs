@@ -71,6 +71,13 @@ impl Provider for ModelProvider {
     }
 }
 
+// What the driver of the RTL does in the same way: addresses, mapped memory, inline data.
+pub(crate) use {
+    link::{endpoint_of, ip_of_gid, place_of},
+    memory::ProcessMemory,
+    requests::InlineSlab,
+};
+
 /// Queue pairs, and the numbers that the standard keeps for itself.
 const QPS: u32 = 4096;
 const FIRST_QPN: u32 = 16;

@@ -43,7 +43,7 @@ impl InlineSlab {
     }
 
     /// Copies `data` into the next slot. As many requests may be outstanding as there are slots, so its last user is done.
-    fn store(&mut self, data: &[u8]) -> Option<Sge> {
+    pub fn store(&mut self, data: &[u8]) -> Option<Sge> {
         if data.is_empty() {
             return Some(Sge::default());
         }

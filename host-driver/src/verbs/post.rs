@@ -108,6 +108,7 @@ unsafe fn finish<T>(result: Result<(), PostError>, wr: *mut T, bad_wr: *mut *mut
     match result {
         Ok(()) => 0,
         Err(error) => {
+            super::result::log_refused(error);
             if !bad_wr.is_null() {
                 *bad_wr = wr;
             }

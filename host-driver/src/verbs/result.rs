@@ -2,8 +2,9 @@
 //!
 //! In: a `Result` of the device or of a check. Out: errno, as return value or in the thread's variable, by the convention of the
 //! function. With `MRNIC_VERBS_LOG` set the error's text goes to stderr: errno alone seldom says what to do.
-use crate::device::DeviceError;
+use crate::device::{DeviceError, PostError};
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
 
 pub fn set_errno(errno: c_int) {
@@ -11,10 +12,22 @@ pub fn set_errno(errno: c_int) {
     unsafe { *libc::__errno_location() = errno }
 }
 
-fn log(error: &DeviceError) {
+fn logs() -> bool {
     static ON: OnceLock<bool> = OnceLock::new();
-    if *ON.get_or_init(|| std::env::var_os("MRNIC_VERBS_LOG").is_some()) {
+    *ON.get_or_init(|| std::env::var_os("MRNIC_VERBS_LOG").is_some())
+}
+
+fn log(error: &DeviceError) {
+    if logs() {
         eprintln!("mrnic: {error}");
+    }
+}
+
+/// Explains a request that was refused because the device has no such operation: the first one, since programs may post millions.
+pub fn log_refused(error: PostError) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if error == PostError::BadOperation && logs() && !TOLD.swap(true, Ordering::Relaxed) {
+        eprintln!("mrnic: a request is refused: {error}; `ibv_devinfo -v` and docs/verbs.md tell what the device does (MRNIC_VERBS=model does all)");
     }
 }
 

@@ -31,6 +31,8 @@ pub struct AxiLite {
     /// Valids whose handshake the last edge saw.
     taken: [bool; 3],
     values: VecDeque<u32>,
+    /// Accesses that are done.
+    done: u64,
 }
 
 impl AxiLite {
@@ -55,6 +57,7 @@ impl AxiLite {
             busy: None,
             taken: [false; 3],
             values: VecDeque::new(),
+            done: 0,
         };
         bus.bready.set_bit(true);
         bus.rready.set_bit(true);
@@ -78,6 +81,11 @@ impl AxiLite {
     /// The next value read.
     pub fn value(&mut self) -> Option<u32> {
         self.values.pop_front()
+    }
+
+    /// Accesses that are done.
+    pub fn done(&self) -> u64 {
+        self.done
     }
 
     /// Everything queued is done.
@@ -119,6 +127,7 @@ impl AxiLite {
                 self.taken[0] |= self.awvalid.get_bit() && self.awready.get_bit();
                 self.taken[1] |= self.wvalid.get_bit() && self.wready.get_bit();
                 if self.bvalid.get_bit() {
+                    self.done += 1;
                     self.busy = None;
                 }
             }
@@ -126,6 +135,7 @@ impl AxiLite {
                 self.taken[2] |= self.arvalid.get_bit() && self.arready.get_bit();
                 if self.rvalid.get_bit() {
                     self.values.push_back(self.rdata.get_u64() as u32);
+                    self.done += 1;
                     self.busy = None;
                 }
             }

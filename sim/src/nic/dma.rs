@@ -1,9 +1,10 @@
 //! The host's side of the engine's four DMA ports: payload read and write, WQE read, CQE write.
 //!
 //! In: descriptors and data of the engine. Out: reads and writes of host memory with random latency and stalls.
-//! Guarantees: data returns in the order of the descriptors; an access outside host memory stops the run with its address.
+//! Guarantees: data returns in the order of the descriptors; an access that the host does not allow is an error with its address.
 use super::stream::{Descriptors, Names, Sink, Source};
-use crate::memory::{HostMemory, OutsideMemory};
+use super::Host;
+use crate::memory::OutsideMemory;
 use crate::scenario::HostConfig;
 use mrnic_verilated::{Dut, PortError};
 use rand::rngs::SmallRng;
@@ -58,10 +59,10 @@ impl ReadPort {
     }
 
     /// Sets the inputs of this cycle.
-    pub fn drive(
+    pub fn drive<H: Host>(
         &mut self,
         now_ps: u64,
-        memory: &HostMemory,
+        memory: &mut H,
         config: &HostConfig,
         rng: &mut SmallRng,
     ) -> Result<(), OutsideMemory> {
@@ -72,7 +73,7 @@ impl ReadPort {
                 break;
             }
             self.waiting.pop_front();
-            self.data.push(memory.read(addr, len)?.to_vec());
+            self.data.push(memory.dma_read(addr, len)?);
         }
         self.data.drive(b.step(config, rng));
         Ok(())

@@ -37,12 +37,34 @@ pub enum NicError {
     NotOurs { node: usize, id: u32 },
 }
 
+/// The host's memory as the NIC reaches it.
+pub trait Host {
+    /// WQEs and payload.
+    fn dma_read(&mut self, addr: u64, len: usize) -> Result<Vec<u8>, OutsideMemory>;
+    /// Payload.
+    fn dma_write(&mut self, addr: u64, data: &[u8]) -> Result<(), OutsideMemory>;
+    /// A completion: its first word, with the phase bit, must not be seen before the rest.
+    fn cqe_write(&mut self, addr: u64, data: &[u8]) -> Result<(), OutsideMemory>;
+}
+
+impl Host for HostMemory {
+    fn dma_read(&mut self, addr: u64, len: usize) -> Result<Vec<u8>, OutsideMemory> {
+        Ok(self.read(addr, len)?.to_vec())
+    }
+    fn dma_write(&mut self, addr: u64, data: &[u8]) -> Result<(), OutsideMemory> {
+        HostMemory::dma_write(self, addr, data)
+    }
+    fn cqe_write(&mut self, addr: u64, data: &[u8]) -> Result<(), OutsideMemory> {
+        self.write(addr, data)
+    }
+}
+
 /// Sees what a NIC does.
-pub trait Observer {
+pub trait Observer<H = HostMemory> {
     /// A frame began to enter the NIC.
     fn frame_in(&mut self, cycle: u64, frame: &[u8]);
     /// A step was committed. `memory` is the host memory at that time.
-    fn record(&mut self, record: &Record, memory: &HostMemory);
+    fn record(&mut self, record: &Record, memory: &H);
     /// A payload read was asked for.
     fn dma_read(&mut self, cycle: u64, addr: u64, len: usize);
     /// A payload write was made.
@@ -52,11 +74,11 @@ pub trait Observer {
     /// A CQE write was made.
     fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]);
     /// A frame left the NIC.
-    fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &HostMemory);
+    fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &H);
 }
 
 /// A NIC and its host.
-pub struct NicSim {
+pub struct NicSim<H = HostMemory> {
     node: usize,
     dut: Dut,
     reset: Port,
@@ -75,7 +97,7 @@ pub struct NicSim {
     host: HostConfig,
     cycle: u64,
     period_ps: u64,
-    pub memory: HostMemory,
+    pub memory: H,
 }
 
 const RESET_CYCLES: u64 = 4;
@@ -84,8 +106,22 @@ const READY_CYCLES: u64 = 200_000;
 const RX_FRAMES: usize = 512;
 
 impl NicSim {
-    /// Instance `node` of a model, reset and ready.
+    /// Instance `node` of a model with empty memory, reset and ready.
     pub fn new(model: &Model, node: usize, period_ps: u64, host: &HostConfig, seed: u64) -> Result<Self, NicError> {
+        Self::with_host(model, node, period_ps, host, seed, HostMemory::new())
+    }
+}
+
+impl<H: Host> NicSim<H> {
+    /// The same on a host of any kind.
+    pub fn with_host(
+        model: &Model,
+        node: usize,
+        period_ps: u64,
+        host: &HostConfig,
+        seed: u64,
+        memory: H,
+    ) -> Result<Self, NicError> {
         let mut dut = model.instance(&format!("nic{node}"), seed.wrapping_mul(31).wrapping_add(node as u64));
         dut.set_period_ps(period_ps);
         let mac = |dir: &str| ["tvalid", "tready", "tdata", "tlast", "tkeep"].map(|n| format!("mac_{dir}_{n}"));
@@ -110,7 +146,7 @@ impl NicSim {
             host: host.clone(),
             cycle: 0,
             period_ps,
-            memory: HostMemory::new(),
+            memory,
             dut,
         };
         nic.start()?;
@@ -158,7 +194,7 @@ impl NicSim {
         }
     }
 
-    fn read_register(&mut self, offset: u16, observer: &mut dyn Observer) -> Result<u32, NicError> {
+    fn read_register(&mut self, offset: u16, observer: &mut dyn Observer<H>) -> Result<u32, NicError> {
         self.bus.read(offset);
         for _ in 0..1000 {
             self.step(observer)?;
@@ -176,6 +212,21 @@ impl NicSim {
             f.set_u64(number.into());
         }
         self.fault.is_some()
+    }
+
+    /// Queues a register read; its value comes out of [`NicSim::register_value`].
+    pub fn queue_read(&mut self, offset: u16) {
+        self.bus.read(offset);
+    }
+
+    /// The value of the oldest queued read that is done and was not taken.
+    pub fn register_value(&mut self) -> Option<u32> {
+        self.bus.value()
+    }
+
+    /// Register accesses that are done, since the start or the last reset.
+    pub fn accesses(&self) -> u64 {
+        self.bus.done()
     }
 
     /// Queues a register write.
@@ -212,12 +263,12 @@ impl NicSim {
     }
 
     /// Reads the event counters, by letting time pass.
-    pub fn counters(&mut self, observer: &mut dyn Observer) -> Result<Vec<u32>, NicError> {
+    pub fn counters(&mut self, observer: &mut dyn Observer<H>) -> Result<Vec<u32>, NicError> {
         (0..reg::counter::COUNT).map(|i| self.read_register(reg::counter::OFFSET + 4 * i, observer)).collect()
     }
 
     /// A frame arrives. False if the NIC is so far behind that the link drops it.
-    pub fn receive(&mut self, frame: Vec<u8>, observer: &mut dyn Observer) -> bool {
+    pub fn receive(&mut self, frame: Vec<u8>, observer: &mut dyn Observer<H>) -> bool {
         if frame.is_empty() || self.rx.backlog() >= RX_FRAMES {
             return false;
         }
@@ -257,14 +308,14 @@ impl NicSim {
     }
 
     /// One clock cycle. Returns a frame that left the NIC in it.
-    pub fn step(&mut self, observer: &mut dyn Observer) -> Result<Option<Vec<u8>>, NicError> {
+    pub fn step(&mut self, observer: &mut dyn Observer<H>) -> Result<Option<Vec<u8>>, NicError> {
         let (node, cycle, now) = (self.node, self.cycle, self.now_ps());
         let outside = |access| NicError::Memory { node, cycle, access };
         self.bus.drive();
         self.rx.drive(false);
         self.tx.drive(false);
-        self.payload_read.drive(now, &self.memory, &self.host, &mut self.rng).map_err(outside)?;
-        self.wqe_read.drive(now, &self.memory, &self.host, &mut self.rng).map_err(outside)?;
+        self.payload_read.drive(now, &mut self.memory, &self.host, &mut self.rng).map_err(outside)?;
+        self.wqe_read.drive(now, &mut self.memory, &self.host, &mut self.rng).map_err(outside)?;
         self.payload_write.drive(&self.host, &mut self.rng);
         self.cqe_write.drive(&self.host, &mut self.rng);
         self.dut.eval();
@@ -287,7 +338,7 @@ impl NicSim {
         if let Some((addr, data)) = self.cqe_write.sample() {
             debug_assert_eq!(data.len(), ring::cqe::BYTES);
             observer.cqe_write(cycle, addr, &data);
-            self.memory.write(addr, &data).map_err(outside)?;
+            self.memory.cqe_write(addr, &data).map_err(outside)?;
         }
         let frame = self.tx.sample();
         if let Some(f) = &frame {
@@ -305,12 +356,12 @@ impl NicSim {
 /// An observer that looks away.
 pub struct Silent;
 
-impl Observer for Silent {
+impl<H> Observer<H> for Silent {
     fn frame_in(&mut self, _: u64, _: &[u8]) {}
-    fn record(&mut self, _: &Record, _: &HostMemory) {}
+    fn record(&mut self, _: &Record, _: &H) {}
     fn dma_read(&mut self, _: u64, _: u64, _: usize) {}
     fn dma_write(&mut self, _: u64, _: u64, _: &[u8]) {}
     fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
     fn cqe_write(&mut self, _: u64, _: u64, _: &[u8]) {}
-    fn frame_out(&mut self, _: u64, _: &[u8], _: &HostMemory) {}
+    fn frame_out(&mut self, _: u64, _: &[u8], _: &H) {}
 }

@@ -1,0 +1,116 @@
+//! Connections between NICs: what the control plane wants is done here, in the NIC's tables.
+//!
+//! In: its actions. Out: rows of CONN, PATH and QP; queue pairs that are bound to a connection, or fail with it.
+use super::engine::Engine;
+use crate::completions::Slot;
+use crate::device::{QpState, WcStatus};
+use mrnic_firmware::{Action, Endpoint, State};
+use mrnic_host_bus::rows;
+use mrnic_model::QpConfig;
+use mrnic_regs::table;
+
+impl Engine {
+    /// Carries out what the control plane wants.
+    pub fn run_connections(&mut self) {
+        while let Some(action) = self.manager.poll_action() {
+            match action {
+                Action::Send(packet) => self.send_control(&packet),
+                Action::Open { conn, config, .. } => {
+                    for write in rows::connection(conn, &config) {
+                        self.write_row(&write);
+                    }
+                }
+                Action::Ready { conn, peer } => {
+                    for qpn in self.unbound(&peer) {
+                        self.bind(qpn, conn);
+                    }
+                }
+                Action::Down { conn, .. } => self.connection_lost(conn),
+                Action::Failed { peer, .. } => {
+                    for qpn in self.unbound(&peer) {
+                        self.strand(qpn, WcStatus::RetryExceeded);
+                    }
+                }
+                Action::Close { conn } => self.close_connection(conn),
+            }
+        }
+    }
+
+    fn close_connection(&mut self, conn: u16) {
+        self.write_row(&rows::closed(table::conn::NUMBER, conn));
+    }
+
+    /// A queue pair enters RTR: it is bound to the connection to its peer, now or when there is one.
+    pub fn connect(&mut self, qpn: u32, peer: Endpoint) {
+        let lease = self.manager.acquire(self.now_us(), peer);
+        let state = self.manager.state(peer.ip);
+        if let Some(entry) = self.qp(qpn) {
+            entry.lease = Some(lease);
+            entry.peer = Some(peer);
+        }
+        if let State::Open { conn } = state {
+            self.bind(qpn, conn);
+        }
+        self.run_connections();
+    }
+
+    /// Queue pairs that wait for a connection to `peer`.
+    fn unbound(&self, peer: &Endpoint) -> Vec<u32> {
+        let waits = |entry: &super::qp::Entry| {
+            entry.conn.is_none() && entry.lease.is_some() && entry.peer.is_some_and(|p| p.ip == peer.ip)
+        };
+        let waiting = self.qps.iter().enumerate().filter(|(_, qp)| qp.as_deref().is_some_and(waits));
+        waiting.map(|(qpn, _)| qpn as u32).collect()
+    }
+
+    /// Opens the queue pair in the NIC. Both streams begin at MSN 0: the row is written whole in RTR, when a program has not yet said at which
+    /// PSN it will begin to send; packets of other incarnations are told apart by the connection's PPSNs.
+    fn bind(&mut self, qpn: u32, conn: u16) {
+        let Some(entry) = self.qp(qpn) else { return };
+        entry.conn = Some(conn);
+        let rings = entry.queue.rings.rings();
+        let config = QpConfig { pd: entry.pd, cq_log2: rings.cq_log2, ..QpConfig::new(conn, entry.dest_qpn) };
+        self.write_row(&rows::qp(qpn as u16, &config, &rings));
+        self.ring_what_waits(qpn);
+    }
+
+    /// Closes the queue pair in the NIC, if it is open there, and waits until it is.
+    pub fn unbind(&mut self, qpn: u32) {
+        let Some(entry) = self.qp(qpn) else { return };
+        if entry.conn.take().is_some() && !self.fatal {
+            self.write_row(&rows::closed(table::qp::NUMBER, qpn as u16));
+            self.settle();
+        }
+    }
+
+    /// The connection is gone: its queue pairs fail (W3) and stay in Error; then it is closed.
+    fn connection_lost(&mut self, conn: u16) {
+        let of_conn = |qp: &Option<Box<super::qp::Entry>>| qp.as_deref().is_some_and(|entry| entry.conn == Some(conn));
+        let qpns: Vec<u32> = (0..self.qps.len()).filter(|&at| of_conn(&self.qps[at])).map(|at| at as u32).collect();
+        for qpn in qpns {
+            self.unbind(qpn);
+            // What the NIC has said itself counts.
+            self.harvest(qpn);
+            self.strand(qpn, WcStatus::RetryExceeded);
+        }
+        self.close_connection(conn);
+    }
+
+    /// A queue pair moves to Error here and not in the NIC, where it is closed: the oldest request ends with `status` unless another has failed
+    /// before, all others are flushed.
+    pub fn strand(&mut self, qpn: u32, status: WcStatus) {
+        self.unbind(qpn);
+        let now_us = self.now_us();
+        let Some(entry) = self.qp(qpn) else { return };
+        entry.wanted = QpState::Error;
+        let mut status = if std::mem::replace(&mut entry.failed, true) { WcStatus::Flushed } else { status };
+        while let Some(completion) = entry.queue.flush(qpn, status) {
+            // In Error already: an overrun changes nothing more.
+            entry.send_cq.push(completion, false, Some(Slot::take(&entry.unpolled)));
+            status = WcStatus::Flushed;
+        }
+        if let Some(lease) = entry.lease.take() {
+            self.manager.release(now_us, lease);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the server wants to know of a NIC: whether it has work, and whether it does as the golden model does.
+//!
+//! In: everything the NIC does. Out: when it last did something, packets outstanding, completions since the last look, facts for the figures,
+//! and the first divergence, if the golden model runs beside it.
+use super::peer::Peer;
+use crate::nic::Observer;
+use mrnic_lockstep::{Checker, Divergence, Kind, Record};
+use mrnic_regs::ring;
+
+/// The action of a timer record that gives a connection up.
+const CONNECTION_ERROR: u64 = 6;
+
+/// Something for the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    Wqe { qp: u64, index: u16, bytes: u64 },
+    Placed,
+    Completion,
+}
+
+pub struct Watch {
+    /// Cycle of the NIC in which something last happened.
+    pub active: u64,
+    /// Packets that were sent and are not acknowledged, by connection.
+    outstanding: Vec<u64>,
+    pub completions: u64,
+    pub facts: Vec<Fact>,
+    pub checker: Option<Checker>,
+    pub failed: Option<Box<Divergence>>,
+}
+
+impl Watch {
+    pub fn new(conns: usize, checker: Option<Checker>) -> Self {
+        Watch { active: 0, outstanding: vec![0; conns], completions: 0, facts: Vec::new(), checker, failed: None }
+    }
+
+    /// Packets wait for acknowledgments.
+    pub fn outstanding(&self) -> bool {
+        self.outstanding.iter().any(|count| *count > 0)
+    }
+
+    /// A connection was opened or closed: nothing of it is outstanding.
+    pub fn forget(&mut self, conn: u64) {
+        if let Some(count) = self.outstanding.get_mut(conn as usize) {
+            *count = 0;
+        }
+    }
+
+    fn check(&mut self, f: impl FnOnce(&mut Checker) -> Result<(), Box<Divergence>>) {
+        if self.failed.is_none() {
+            if let Some(checker) = &mut self.checker {
+                self.failed = f(checker).err();
+            }
+        }
+    }
+}
+
+impl Observer<Peer> for Watch {
+    fn frame_in(&mut self, cycle: u64, frame: &[u8]) {
+        self.active = cycle;
+        self.check(|c| c.frame_in(cycle, frame));
+    }
+
+    fn record(&mut self, record: &Record, memory: &Peer) {
+        self.active = record.cycle;
+        let conn = |r: &Record| r.get("conn") as usize;
+        match record.kind {
+            Kind::Grant if record.get("kind") == 0 => self.outstanding[conn(record)] += 1,
+            Kind::Retire => {
+                let count = &mut self.outstanding[conn(record)];
+                *count = count.saturating_sub(1);
+            }
+            // Nothing more is sent on it.
+            Kind::Timer if record.get("action") == CONNECTION_ERROR => self.outstanding[conn(record)] = 0,
+            Kind::Wqe => {
+                let bytes = ring::wqe::LENGTH.get(&record.wide);
+                self.facts.push(Fact::Wqe { qp: record.get("qp"), index: record.get("wqe_index") as u16, bytes });
+            }
+            _ => {}
+        }
+        self.check(|c| c.record(record, memory));
+    }
+
+    fn dma_read(&mut self, cycle: u64, addr: u64, len: usize) {
+        self.active = cycle;
+        self.check(|c| c.dma_read(cycle, addr, len));
+    }
+
+    fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
+        self.active = cycle;
+        self.facts.push(Fact::Placed);
+        self.check(|c| c.dma_write(cycle, addr, data));
+    }
+
+    fn wqe_read(&mut self, cycle: u64, _: u64, _: usize) {
+        self.active = cycle;
+    }
+
+    fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
+        self.active = cycle;
+        self.completions += 1;
+        self.facts.push(Fact::Completion);
+        self.check(|c| c.cqe_write(cycle, addr, data));
+    }
+
+    fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &Peer) {
+        self.active = cycle;
+        self.check(|c| c.frame_out(cycle, frame, memory));
+    }
+}

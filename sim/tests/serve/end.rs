@@ -1,0 +1,154 @@
+//! One end of a connection, on the driver's safe interface.
+//!
+//! In: a session. Out: a device, a completion queue, a queue pair and a registered buffer.
+use mrnic_host_driver::device::*;
+use mrnic_host_driver::rtl::RtlProvider;
+use mrnic_host_driver::rules::Access;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// Far more than a run takes on a busy machine: only a hang reaches it.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Keeps what the device tells.
+#[derive(Default)]
+pub struct Events {
+    told: Mutex<(u32, Vec<AsyncEvent>)>,
+    news: Condvar,
+}
+
+impl EventSink for Events {
+    fn completion(&self, _: Token) {
+        self.told.lock().unwrap().0 += 1;
+        self.news.notify_all();
+    }
+
+    fn asynchronous(&self, event: AsyncEvent) {
+        self.told.lock().unwrap().1.push(event);
+        self.news.notify_all();
+    }
+}
+
+impl Events {
+    /// Sleeps until there is a completion event.
+    pub fn wait_for_completion(&self) {
+        let told = self.told.lock().unwrap();
+        let mut told = self.news.wait_timeout_while(told, PATIENCE, |told| told.0 == 0).unwrap().0;
+        assert!(told.0 > 0, "no completion event comes");
+        told.0 -= 1;
+    }
+
+    pub fn wait_for(&self, event: AsyncEvent) {
+        let told = self.told.lock().unwrap();
+        let told = self.news.wait_timeout_while(told, PATIENCE, |told| !told.1.contains(&event)).unwrap().0;
+        assert!(told.1.contains(&event), "{event:?} does not come: {:?}", told.1);
+    }
+}
+
+pub struct End {
+    pub device: Arc<dyn Device>,
+    pub events: Arc<Events>,
+    pub cq: Arc<dyn CompletionQueue>,
+    pub qp: Arc<dyn QueuePair>,
+    pub buffer: Vec<u8>,
+    pub keys: MrKeys,
+}
+
+impl End {
+    pub fn open(session: &Path, bytes: usize) -> End {
+        let events = Arc::new(Events::default());
+        let device = RtlProvider::new(session.to_owned()).open("mrnic0", events.clone()).expect("a NIC");
+        let pd = device.alloc_pd().unwrap();
+        let mut buffer = vec![0u8; bytes];
+        let access = Access { local_write: true, remote_write: true, ..Access::default() };
+        let addr = buffer.as_mut_ptr() as u64;
+        let keys = device.reg_mr(&MemoryRegion { pd, addr, length_bytes: bytes as u64, iova: addr, access }).unwrap();
+        let cq = device.create_cq(&CqSpec { depth: 256, token: Token(1) }).unwrap();
+        let capacity = Capacity { max_send_wr: 32, max_send_sge: 1, max_inline_bytes: 64, ..Capacity::default() };
+        let (send_cq, recv_cq) = (cq.id(), cq.id());
+        let qp = device.create_qp(&QpSpec { pd, send_cq, recv_cq, srq: None, capacity, token: Token(2) }).unwrap();
+        End { device, events, cq, qp, buffer, keys }
+    }
+
+    fn change(&self, state: QpState) -> QpChange {
+        QpChange { state: Some(state), ..QpChange::default() }
+    }
+
+    /// Ready to receive and to send.
+    pub fn ready(&self, peer: (GidEntry, u32)) {
+        self.qp.modify(&self.change(QpState::Init)).unwrap();
+        let path = PathAttributes {
+            gid: peer.0.gid,
+            source_gid_index: 0,
+            flow_label: 0,
+            hop_limit: 64,
+            traffic_class: 0,
+            service_level: 0,
+            port: 1,
+        };
+        let rtr = QpChange { path: Some(path), dest_qpn: Some(peer.1), rq_psn: Some(5), ..self.change(QpState::Rtr) };
+        self.qp.modify(&rtr).unwrap();
+        self.qp.modify(&QpChange { sq_psn: Some(9), ..self.change(QpState::Rts) }).unwrap();
+    }
+
+    pub fn address(&self) -> (GidEntry, u32) {
+        (self.device.query_gid(1, 0).unwrap(), self.qp.number())
+    }
+
+    pub fn pair(session: &Path, bytes: usize) -> [End; 2] {
+        End::pair_of([session, session], bytes)
+    }
+
+    /// Two ends that are connected. Both enter RTR at once, as two programs do.
+    pub fn pair_of(sessions: [&Path; 2], bytes: usize) -> [End; 2] {
+        let [a, b] = sessions.map(|session| End::open(session, bytes));
+        std::thread::scope(|scope| {
+            scope.spawn(|| a.ready(b.address()));
+            b.ready(a.address());
+        });
+        [a, b]
+    }
+
+    /// Posts a WRITE of a piece of this end's buffer to the same place of the other end's.
+    pub fn write(&self, to: &End, at: usize, bytes: usize, signaled: bool) -> Result<(), PostError> {
+        let remote = Remote { addr: to.buffer.as_ptr() as u64 + at as u64, rkey: to.keys.rkey };
+        self.post(remote, at, bytes, signaled)
+    }
+
+    pub fn post(&self, remote: Remote, at: usize, bytes: usize, signaled: bool) -> Result<(), PostError> {
+        let sge = [Sge { addr: self.buffer.as_ptr() as u64 + at as u64, length: bytes as u32, lkey: self.keys.lkey }];
+        let inline = bytes <= 64 && bytes % 2 == 1;
+        let payload = if inline { Payload::Inline(&self.buffer[at..at + bytes]) } else { Payload::Sges(&sge) };
+        let op = SendOp::Write { remote, imm: None };
+        self.qp.post_send(&SendRequest { wr_id: at as u64, op, payload, signaled, solicited: false, fenced: false })?;
+        self.qp.ring_send();
+        Ok(())
+    }
+
+    /// Polls until there are so many completions.
+    pub fn completions(&self, count: usize) -> Vec<Completion> {
+        let end = Instant::now() + PATIENCE;
+        let mut all = Vec::new();
+        while all.len() < count {
+            let mut some = [Completion::default(); 8];
+            let got = self.cq.poll(&mut some).unwrap();
+            all.extend_from_slice(&some[..got]);
+            assert!(Instant::now() < end, "{} of {count} completions came", all.len());
+        }
+        all
+    }
+
+    /// What a program does before it ends.
+    pub fn close(self) {
+        self.qp.destroy().unwrap();
+        self.cq.destroy().unwrap();
+        self.device.dereg_mr(self.keys).unwrap();
+        self.device.close();
+    }
+}
+
+/// Another byte at each place of each buffer.
+pub fn fill(end: &mut End, seed: u8) {
+    end.buffer.iter_mut().enumerate().for_each(|(i, b)| *b = (i as u8).wrapping_mul(31) ^ (i >> 8) as u8 ^ seed);
+}

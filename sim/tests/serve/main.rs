@@ -1,0 +1,61 @@
+//! Verilated NICs served to programs (`mrnic serve`), and the driver that uses them (crate mrnic-host-driver, device `rtl`).
+//!
+//! In: servers in a thread, programs as opens of the device, and programs that misbehave as sockets. Out: every byte compared with what was
+//! written; every step of the NICs compared with the golden model. Nothing depends on how fast the machine is.
+mod bad_programs;
+mod end;
+mod transfers;
+
+use mrnic_sim::serve::{self, Options};
+use std::path::Path;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A server in a thread, in a folder of its own.
+struct Server {
+    session: tempfile::TempDir,
+    thread: Option<JoinHandle<anyhow::Result<()>>>,
+}
+
+impl Server {
+    fn start(scenario: &str, change: impl FnOnce(&mut Options)) -> Server {
+        let session = tempfile::tempdir().expect("a temporary folder");
+        let (fabric, host) = serve::network(scenario).expect("a good scenario");
+        let mut options = Options {
+            session: session.path().to_owned(),
+            build: mrnic_nic::config::build("sim").expect("the simulation build"),
+            scenario: scenario.to_owned(),
+            fabric,
+            host,
+            seed: 1,
+            lockstep: true,
+            dma_by_messages: false,
+            log: None,
+            json: session.path().join("figures.json"),
+            linger: Duration::from_millis(100),
+        };
+        change(&mut options);
+        let socket = mrnic_host_bus::socket_of(session.path());
+        let thread = std::thread::spawn(move || serve::run(&options));
+        // The model may have to be built first.
+        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+            if thread.is_finished() {
+                panic!("the server has ended: {:?}", thread.join());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Server { session, thread: Some(thread) }
+    }
+
+    fn session(&self) -> &Path {
+        self.session.path()
+    }
+
+    /// The server ends by itself after its last program; what it has written is returned.
+    fn finish(&mut self) -> serde_json::Value {
+        let thread = self.thread.take().expect("it was started");
+        thread.join().expect("no panic").expect("no failure");
+        let text = std::fs::read_to_string(self.session().join("figures.json")).expect("the figures");
+        serde_json::from_str(&text).expect("JSON")
+    }
+}
