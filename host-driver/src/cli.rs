@@ -3,8 +3,8 @@
 //! In: their arguments. Out: `libibverbs.so.1`, and the exit status of the programs that were run with it. Devices and scenarios are checked
 //! here, where the user sees it, and not in the program that is run.
 use crate::model::{faults, settings, Settings};
-use crate::{accept, launch, link, provider, soak};
-use anyhow::{Context, Result};
+use crate::{accept, launch, link, provider, rtl, soak};
+use anyhow::{ensure, Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
@@ -86,6 +86,17 @@ impl Nic {
         }
         Ok(variables)
     }
+
+    /// Starts what stands behind the library, where that is a process of its own.
+    fn start(&self, environment: &[(&'static str, OsString)]) -> Result<()> {
+        if self.device != "rtl" {
+            return Ok(());
+        }
+        let of_model = self.paths.is_some() || self.planes.is_some() || self.congestion.is_some() || self.stats.is_some();
+        ensure!(!of_model, "--paths, --planes, --congestion and --stats are for the device model: leave them out");
+        let scenario = environment.iter().find(|(name, _)| *name == faults::VARIABLE).map(|(_, value)| value.as_os_str());
+        rtl::serve::ensure_served(&rtl::serve::program()?, &rtl::session(), scenario)
+    }
 }
 
 /// What the verbs device adds to the command line.
@@ -148,6 +159,9 @@ pub enum Verbs {
         rounds: u32,
         #[arg(long, env = "MRNIC_SEED", default_value_t = 1)]
         seed: u64,
+        /// Only RDMA WRITE without immediate, out of one piece of memory: what the device rtl does.
+        #[arg(long)]
+        writes: bool,
     },
     /// Build libibverbs.so.1, to be used through LD_LIBRARY_PATH.
     Library {
@@ -162,12 +176,15 @@ impl Verbs {
         match self {
             Verbs::Run { nic, library, command } => {
                 let environment = nic.environment(None)?;
-                let error = launch::command(library.build()?, &command)?.envs(environment).exec();
+                let folder = library.build()?;
+                nic.start(&environment)?;
+                let error = launch::command(folder, &command)?.envs(environment).exec();
                 Err(error).with_context(|| format!("cannot run {}", command[0]))
             }
             Verbs::Pair { nic, library, mut command } => {
                 let (for_server, for_client) = (nic.environment(Some("server"))?, nic.environment(Some("client"))?);
                 let folder = library.build()?;
+                nic.start(&for_server)?;
                 let mut server = launch::command(folder, &command)?;
                 server.envs(for_server);
                 command.push("127.0.0.1".to_owned());
@@ -191,8 +208,8 @@ impl Verbs {
                 };
                 accept::run(&options).map(status)
             }
-            Verbs::Soak { server, port, rounds, seed } => {
-                println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, server })?);
+            Verbs::Soak { server, port, rounds, seed, writes } => {
+                println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, writes, server })?);
                 Ok(ExitCode::SUCCESS)
             }
             Verbs::Library { library } => {

@@ -40,16 +40,32 @@ fn the_quick_list_passes_without_faults_and_with_loss() {
     assert_eq!(under("none"), under("loss-1"));
     assert!(records.iter().all(|r| ["ok", "not run"].contains(&field(r, "result"))), "{records:#?}");
     // These need no package.
-    for program in ["symbols and versions", "soak"] {
+    for program in ["symbols and versions", "soak --rounds", "soak --writes"] {
         let passed = |r: &&Value| field(r, "program").starts_with(program) && field(r, "result") == "ok";
         assert_eq!(records.iter().filter(passed).count(), 2, "{program}");
+    }
+}
+
+/// The same on Verilated NICs, as far as the RTL carries it, also with planes that die.
+#[test]
+fn the_quick_list_of_the_rtl_passes() {
+    let faults = ["none", "loss-1", "plane-kill"];
+    let records = accept(&["--device", "rtl", "--faults", &faults.join(",")]);
+    let result = |program: &str, fault: &str| {
+        let found = records.iter().find(|r| field(r, "program").starts_with(program) && field(r, "fault") == fault);
+        found.map(|r| field(r, "result")).unwrap_or_default()
+    };
+    for fault in faults {
+        assert_eq!(result("soak --writes", fault), "ok");
+        assert_eq!(result("ib_send_lat", fault), "-");
+        assert!(["ok", "not run"].contains(&result("ib_write_bw", fault)));
     }
 }
 
 /// What cannot run is said, and neither passes nor fails.
 #[test]
 fn the_loopback_device_runs_what_needs_one_process() {
-    let records = accept(&["--device", "loopback", "--faults", "none", "--only", "soak"]);
+    let records = accept(&["--device", "loopback", "--faults", "none", "--only", "soak --rounds"]);
     assert_eq!(records.len(), 1);
     assert_eq!(field(&records[0], "result"), "-");
     assert!(field(&records[0], "detail").contains("one process"));

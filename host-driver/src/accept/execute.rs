@@ -9,6 +9,7 @@ use super::{Fault, Options};
 use crate::launch::{self, Ended};
 use crate::link::{exports, find};
 use crate::model::faults;
+use crate::rtl;
 use anyhow::{ensure, Context, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,15 +36,15 @@ pub fn row(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Recor
     let start = Instant::now();
     let (outcome, shown) = if let Some(package) = row.missing() {
         (Outcome::NotRun(package), Shown::default())
-    } else if options.device == "loopback" && matches!(row.kind, Kind::Pair | Kind::Refused | Kind::Soak) {
-        (Outcome::NotForDevice("the loopback device joins queue pairs of one process"), Shown::default())
+    } else if let Some(why) = row.not_for(&options.device) {
+        (Outcome::NotForDevice(why), Shown::default())
     } else {
         match run(row, fault, options, scratch) {
             Ok(shown) => (Outcome::Passed, shown),
             Err(error) => (Outcome::Failed(format!("{error:#}")), Shown::default()),
         }
     };
-    let arguments = row.arguments(options.quick).join(" ");
+    let arguments = arguments_of(row, options).join(" ");
     Record {
         program: format!("{} {arguments}", row.program()).trim_end().to_owned(),
         device: options.device.clone(),
@@ -55,10 +56,19 @@ pub fn row(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Recor
     }
 }
 
+/// A NIC that is simulated does as much in a minute as another in a moment.
+fn arguments_of(row: &Row, options: &Options) -> Vec<String> {
+    row.arguments(options.quick || options.device == "rtl")
+}
+
 fn run(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Result<Shown> {
     // Removed with all that the programs left in it.
     let session = tempfile::tempdir_in(scratch).context("a folder for the programs to meet in")?;
-    let arguments = row.arguments(options.quick);
+    let arguments = arguments_of(row, options);
+    if options.device == "rtl" && row.kind != Kind::Symbols {
+        let scenario = fault.scenario.as_ref().map(|path| path.as_os_str());
+        rtl::serve::ensure_served(&rtl::serve::program()?, session.path(), scenario)?;
+    }
     let command = |program: &str, rest: &[String]| -> Result<Command> {
         let line: Vec<String> = std::iter::once(program.to_owned()).chain(rest.iter().cloned()).collect();
         let mut command = launch::command(&options.library_folder, &line)?;

@@ -46,6 +46,7 @@ pub const LADDER: &[Row] = &[
     row(Single, true, "ibv_devices"),
     row(Single, true, "ibv_devinfo -v"),
     row(Soak, true, "soak --rounds 50"),
+    row(Soak, true, "soak --writes --rounds 20"),
     row(Pair, true, "ibv_rc_pingpong -g 0 -n 200"),
     row(Refused, true, "ibv_rc_pingpong -n 200"),
     row(Pair, true, "ibv_rc_pingpong -g 0 -e -n 200"),
@@ -96,6 +97,20 @@ impl Row {
         self.line.split(' ').next().unwrap_or_default()
     }
 
+    /// Why the device cannot run it, if it cannot.
+    pub fn not_for(&self, device: &str) -> Option<&'static str> {
+        let alone = matches!(self.kind, Kind::Symbols | Kind::Single);
+        match device {
+            "loopback" if matches!(self.kind, Kind::Soak) || self.line.starts_with("ib") && !alone => {
+                Some("the loopback device joins queue pairs of one process")
+            }
+            "rtl" if !alone && !self.line.starts_with("soak --writes") && !self.line.starts_with("ib_write_") => {
+                Some("the RTL does RDMA WRITE without immediate only")
+            }
+            _ => None,
+        }
+    }
+
     /// All sizes, 2 to 2^23 bytes?
     pub fn all_sizes(&self) -> bool {
         self.program().starts_with("ib_") && self.line.split(' ').any(|word| word == "-a")
@@ -144,6 +159,19 @@ mod tests {
         for kind in [Symbols, Single, Pair, Refused, Soak, Pyverbs] {
             assert!(LADDER.iter().any(|r| r.kind == kind && r.quick), "{kind:?}");
         }
+    }
+
+    #[test]
+    fn devices_run_what_they_can() {
+        let lines = |device| LADDER.iter().filter(move |row| row.not_for(device).is_none()).map(|row| row.line);
+        assert_eq!(lines("model").count(), LADDER.len());
+        let of_rtl: Vec<_> = lines("rtl").collect();
+        assert!(["ibv_devinfo -v", "soak --writes --rounds 20", "ib_write_bw -q 4 -n 100"]
+            .iter()
+            .all(|line| of_rtl.contains(line)));
+        assert!(of_rtl.iter().all(|line| !line.contains("pingpong") && !line.contains("send_") && !line.contains("pyverbs")));
+        assert!(lines("loopback").all(|line| !line.contains("pingpong") && !line.starts_with("soak")));
+        assert!(lines("loopback").any(|line| line.starts_with("pyverbs")));
     }
 
     #[test]

@@ -28,6 +28,18 @@ events = [
 ]
 ";
 
+/// The same in simulated time, which passes only while a NIC has work: a run of a program lasts one to a few milliseconds.
+const PLANE_KILL_RTL: &str = "\
+[fabric]
+loss_data = 0.001
+loss_ack = 0.001
+events = [
+    { at_ns = 100000, plane = 1, action = \"kill\" },
+    { at_ns = 400000, plane = 1, action = \"revive\" },
+    { at_ns = 500000, plane = 2, action = \"kill\" },
+]
+";
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -55,12 +67,13 @@ struct Fault {
 }
 
 impl Fault {
-    fn new(name: &str, scratch: &Path) -> Result<Fault> {
+    fn new(name: &str, device: &str, scratch: &Path) -> Result<Fault> {
         let scenario = match name {
             "none" => None,
             "plane-kill" => {
                 let file = scratch.join("plane-kill.toml");
-                std::fs::write(&file, PLANE_KILL).with_context(|| format!("write {}", file.display()))?;
+                std::fs::write(&file, if device == "rtl" { PLANE_KILL_RTL } else { PLANE_KILL })
+                    .with_context(|| format!("write {}", file.display()))?;
                 Some(file)
             }
             other => Some(other.into()),
@@ -80,7 +93,8 @@ pub fn run(options: &Options) -> Result<bool> {
     };
     let rows: Vec<_> = ladder::LADDER.iter().filter(chosen).collect();
     ensure!(!rows.is_empty(), "no row contains '{}'", options.only.as_deref().unwrap_or_default());
-    let faults = options.faults.iter().map(|name| Fault::new(name, scratch.path())).collect::<Result<Vec<_>>>()?;
+    let faults =
+        options.faults.iter().map(|name| Fault::new(name, &options.device, scratch.path())).collect::<Result<Vec<_>>>()?;
     let mut records = Vec::new();
     let progress = Progress::new(rows.len() * faults.len());
     for fault in &faults {

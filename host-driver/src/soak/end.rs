@@ -116,6 +116,8 @@ pub struct End {
     near: Region,
     far: Region,
     peer: Option<Address>,
+    /// READs and atomics outstanding each way.
+    reads: u8,
     objects: Objects,
 }
 
@@ -130,7 +132,8 @@ fn done(errno: c_int, call: &str) -> Result<()> {
 }
 
 impl End {
-    pub fn open() -> Result<End> {
+    /// `writes`: nothing but what RDMA WRITE needs.
+    pub fn open(writes: bool) -> Result<End> {
         // SAFETY: plain C API; Objects keeps what was made alive, and gives it back.
         unsafe {
             let list = made(ibv_get_device_list(null_mut()), "ibv_get_device_list")?;
@@ -145,17 +148,17 @@ impl End {
             let mut init: ibv_qp_init_attr = zeroed();
             (init.send_cq, init.recv_cq, init.qp_type) = (objects.cq, objects.cq, IBV_QPT_RC);
             let slots = SLOTS as u32;
-            let inline = INLINE_BYTES as u32;
+            let (inline, pieces) = (INLINE_BYTES as u32, if writes { 1 } else { 4 });
             init.cap = ibv_qp_cap {
                 max_send_wr: slots,
                 max_recv_wr: slots,
-                max_send_sge: 4,
-                max_recv_sge: 4,
+                max_send_sge: pieces,
+                max_recv_sge: pieces,
                 max_inline_data: inline,
             };
             objects.qp = made(ibv_create_qp(objects.pd, &mut init), "ibv_create_qp")?;
             let (near, far) = (Region::new(objects.pd)?, Region::new(objects.pd)?);
-            Ok(End { near, far, peer: None, objects })
+            Ok(End { near, far, peer: None, reads: if writes { 1 } else { 4 }, objects })
         }
     }
 
@@ -186,7 +189,7 @@ impl End {
         a.qp_state = IBV_QPS_RTR;
         a.path_mtu = 3;
         a.dest_qp_num = peer.number;
-        a.max_dest_rd_atomic = 4;
+        a.max_dest_rd_atomic = self.reads;
         a.min_rnr_timer = 1;
         a.ah_attr.is_global = 1;
         a.ah_attr.port_num = 1;
@@ -197,7 +200,7 @@ impl End {
         self.modify(&mut a, rtr, "ibv_modify_qp to RTR")?;
         a.qp_state = IBV_QPS_RTS;
         a.timeout = 14;
-        (a.retry_cnt, a.rnr_retry, a.max_rd_atomic) = (7, 7, 4);
+        (a.retry_cnt, a.rnr_retry, a.max_rd_atomic) = (7, 7, self.reads);
         let retry = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY;
         let rts = IBV_QP_STATE | retry | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
         self.modify(&mut a, rts, "ibv_modify_qp to RTS")?;

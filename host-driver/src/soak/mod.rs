@@ -22,6 +22,8 @@ pub struct Options {
     pub port: u16,
     pub seed: u64,
     pub rounds: u32,
+    /// Only RDMA WRITE without immediate, out of one piece.
+    pub writes: bool,
     /// At the client.
     pub server: Option<String>,
 }
@@ -81,13 +83,13 @@ impl Meeting {
 pub fn run(options: &Options) -> Result<Checked> {
     let client = options.server.is_some();
     let mut meeting = Meeting::new(options)?;
-    let mut end = End::open()?;
+    let mut end = End::open(options.writes)?;
     let peer = meeting.exchange(&end.address()?.to_string())?.parse()?;
     end.connect(&peer)?;
     let mut checked = Checked::default();
     for round in 0..options.rounds {
-        let own = Plan::new(options.seed, round, client, &peer);
-        let theirs = Plan::new(options.seed, round, !client, &end.address()?);
+        let own = Plan::new(options.seed, round, client, &peer, options.writes);
+        let theirs = Plan::new(options.seed, round, !client, &end.address()?, options.writes);
         end.prepare(&own, &theirs)?;
         meeting.meet(&format!("round {round} of seed {}", options.seed))?;
         end.carry_out(&own, &theirs, PATIENCE).with_context(|| format!("round {round}"))?;

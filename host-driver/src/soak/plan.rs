@@ -91,20 +91,21 @@ fn length(rng: &mut SmallRng) -> usize {
 }
 
 impl Plan {
-    pub fn new(seed: u64, round: u32, client: bool, responder: &Address) -> Plan {
+    /// `writes`: only RDMA WRITE without immediate, each out of one piece, which every device can do.
+    pub fn new(seed: u64, round: u32, client: bool, responder: &Address, writes: bool) -> Plan {
         let of_round = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(round) << 1) ^ u64::from(client);
         let mut rng = SmallRng::seed_from_u64(of_round);
         let (near, far) = (Memory::random(&mut rng), Memory::random(&mut rng));
         let mut plan = Plan { near, far, requests: Vec::with_capacity(SLOTS) };
         for slot in 0..SLOTS {
-            let request = plan.request(&mut rng, slot * SLOT_BYTES, responder);
+            let request = plan.request(&mut rng, slot * SLOT_BYTES, responder, writes);
             plan.requests.push(request);
         }
         plan
     }
 
-    fn request(&mut self, rng: &mut SmallRng, base: usize, responder: &Address) -> Request {
-        let opcode = OPCODES[rng.random_range(0..OPCODES.len())];
+    fn request(&mut self, rng: &mut SmallRng, base: usize, responder: &Address, writes: bool) -> Request {
+        let opcode = if writes { IBV_WR_RDMA_WRITE } else { OPCODES[rng.random_range(0..OPCODES.len())] };
         let atomic = matches!(opcode, IBV_WR_ATOMIC_CMP_AND_SWP | IBV_WR_ATOMIC_FETCH_AND_ADD);
         let bytes = if atomic { 8 } else { length(rng) };
         let near_at = base + rng.random_range(0..SLOT_BYTES - bytes);
@@ -115,7 +116,7 @@ impl Plan {
         let mut request = Request {
             opcode,
             bytes,
-            source: pieces(rng, near_at, bytes),
+            source: if writes { vec![(near_at, bytes)] } else { pieces(rng, near_at, bytes) },
             far_at,
             buffer: None,
             imm: rng.next_u32(),
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn both_ends_derive_the_same_plan_and_each_round_another() {
         let responder = Address { gid: [0; 16], number: 1, region: 0x1004, rkey: 7 };
-        let plan = |round, client| Plan::new(3, round, client, &responder);
+        let plan = |round, client| Plan::new(3, round, client, &responder, false);
         let (a, b) = (plan(5, true), plan(5, true));
         assert!(a.near.after == b.near.after && a.far.after == b.far.after);
         assert!(a.near.before != plan(6, true).near.before && a.near.before != plan(5, false).near.before);
@@ -176,5 +177,7 @@ mod tests {
         let all: Vec<_> = (0..50).flat_map(|round| plan(round, true).requests).collect();
         assert!(OPCODES.iter().all(|opcode| all.iter().any(|r| r.opcode == *opcode)));
         assert!(all.iter().filter(|r| r.is_atomic()).all(|r| (0x1004 + r.far_at) % 8 == 0));
+        let writes = Plan::new(3, 5, true, &responder, true).requests;
+        assert!(writes.iter().all(|r| r.opcode == IBV_WR_RDMA_WRITE && r.source.len() == 1 && r.buffer.is_none()));
     }
 }

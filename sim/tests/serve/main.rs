@@ -4,6 +4,7 @@
 //! written; every step of the NICs compared with the golden model. Nothing depends on how fast the machine is.
 mod bad_programs;
 mod end;
+mod processes;
 mod transfers;
 
 use mrnic_sim::serve::{self, Options};
