@@ -86,11 +86,11 @@ fn run(row: &Row, fault: &Fault, options: &Options, scratch: &Path) -> Result<Sh
             Ok(Shown::default())
         }
         Kind::Refused => refused(row.program(), arguments, command),
-        Kind::Pair => pair(row, row.program(), arguments, command),
+        Kind::Pair => pair(row, row.program(), arguments, fault, command),
         Kind::Soak => {
             let own = options.soak.to_str().context("this program's path is no text")?;
             let seed = ["--seed".to_owned(), options.seed.to_string()];
-            pair(row, own, [vec!["soak".to_owned()], arguments, seed.to_vec()].concat(), command)
+            pair(row, own, [vec!["soak".to_owned()], arguments, seed.to_vec()].concat(), fault, command)
         }
         Kind::Pyverbs => {
             let tests = session.path().join("tests");
@@ -114,6 +114,7 @@ fn pair(
     row: &Row,
     program: &str,
     mut arguments: Vec<String>,
+    fault: &Fault,
     command: impl Fn(&str, &[String]) -> Result<Command>,
 ) -> Result<Shown> {
     // Not the port of an earlier server, should that linger.
@@ -124,10 +125,16 @@ fn pair(
     let (server, client) = launch::pair_within(server, client, false, Some(LIMIT))?;
     let both = |what: String| format!("{what}\n{}{}", said("server", &server), said("client", &client));
     ensure!(!client.overdue, both(format!("the client has not ended after {LIMIT:?}: ended")));
-    ensure!(client.status.success(), both(format!("the client failed ({})", client.status)));
-    ensure!(!server.overdue, both("the server does not end after its client: ended".to_owned()));
-    ensure!(server.status.success(), both(format!("the server failed ({})", server.status)));
-    match super::figure::figure(row.program(), row.all_sizes(), &client.output) {
+    // This program posts on each of its 16 QPs until enough sends are complete, and leaves with those of the other side under way: what was lost
+    // then meets a QP that is gone. So whoever is second may fail, on any network that loses packets.
+    let one_is_enough = row.program() == "ibv_srq_pingpong" && fault.scenario.is_some();
+    if !(one_is_enough && (client.status.success() || server.status.success())) {
+        ensure!(client.status.success(), both(format!("the client failed ({})", client.status)));
+        ensure!(!server.overdue, both("the server does not end after its client: ended".to_owned()));
+        ensure!(server.status.success(), both(format!("the server failed ({})", server.status)));
+    }
+    let done = if client.status.success() { &client } else { &server };
+    match super::figure::figure(row.program(), row.all_sizes(), &done.output) {
         Ok(figure) => Ok(Shown { figure, tests: None }),
         Err(why) => anyhow::bail!("{}", both(why)),
     }
