@@ -374,6 +374,10 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.msgrow_rkey.next = self.fetch.msgrow_rkey.val();
         self.egress.msgrow_length.next = self.fetch.msgrow_length.val();
         self.egress.msgrow_peer_qpn.next = self.fetch.msgrow_peer_qpn.val();
+        self.egress.msgrow_opcode.next = self.fetch.msgrow_opcode.val();
+        self.egress.msgrow_imm.next = self.fetch.msgrow_imm.val();
+        self.egress.msgrow_rq_seq.next = self.fetch.msgrow_rq_seq.val();
+        self.egress.msgrow_sol.next = self.fetch.msgrow_sol.val();
         comment!("completions and errors");
         self.completion.ret_valid.next = self.tx.ret_valid.val();
         self.tx.ret_ready.next = self.completion.ret_ready.val();

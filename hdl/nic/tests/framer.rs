@@ -3,10 +3,13 @@ mod egress_bench;
 
 use egress_bench::*;
 use mrnic_difftest::difftest;
+use mrnic_nic::config::BuildConfig;
 use mrnic_nic::packet::Framer;
 use rand::{rngs::SmallRng, Rng, SeedableRng};
 
 const QPS: u64 = 4;
+const WRITE: Message =
+    Message { laddr: 0x1000, raddr: 0x2000, rkey: 1, length: 1 << 30, peer_qpn: 7, opcode: 0, imm: 0, rq_seq: 0, sol: false };
 
 fn sizes(mtu: u64) -> Vec<u64> {
     let mut sizes: Vec<u64> = (0..=9).chain(60..=68).chain([127, 128, 129, 255]).collect();
@@ -16,9 +19,9 @@ fn sizes(mtu: u64) -> Vec<u64> {
 }
 
 /// Opens connections of both IP versions and one message for each (QP, MSN).
-fn prepared(width: usize, fifos: &str, seed: u64) -> (Bench, Vec<Conn>, SmallRng) {
+fn prepared(config: BuildConfig, seed: u64) -> (Bench, Vec<Conn>, SmallRng) {
     let mut rng = SmallRng::seed_from_u64(seed);
-    let mut bench = Bench::new(config(width, fifos), seed);
+    let mut bench = Bench::new(config, seed);
     let conns: Vec<Conn> = (0..4).map(|k| random_conn(&mut rng, k % 2 == 1)).collect();
     for (k, conn) in conns.iter().enumerate() {
         bench.open(k as u64, *conn);
@@ -34,6 +37,15 @@ fn prepared(width: usize, fifos: &str, seed: u64) -> (Bench, Vec<Conn>, SmallRng
                 rkey: rng.random(),
                 length: rng.random(),
                 peer_qpn: rng.random_range(0..1 << 24),
+                ..WRITE
+            };
+            let message = match config.sends {
+                true => {
+                    let opcode = (qp + u64::from(msn)) % 4;
+                    let sol = opcode != 0 && rng.random();
+                    Message { opcode, sol, imm: rng.random(), rq_seq: rng.random_range(0..1 << 24), ..message }
+                }
+                false => message,
             };
             bench.write_message(qp, msn, message);
         }
@@ -63,8 +75,8 @@ fn random_desc(rng: &mut SmallRng, conns: &[Conn], kind: u64, bytes: u64) -> Des
     }
 }
 
-fn frames_are_those_of_the_codec(width: usize, fifos: &str, seed: u64) {
-    let (mut bench, conns, mut rng) = prepared(width, fifos, seed);
+fn frames_are_those_of_the_codec(config: BuildConfig, seed: u64) {
+    let (mut bench, conns, mut rng) = prepared(config, seed);
     let mut descs = Vec::new();
     for conn in &conns {
         for size in sizes(1 << conn.mtu_log2) {
@@ -93,31 +105,38 @@ fn frames_are_those_of_the_codec(width: usize, fifos: &str, seed: u64) {
 
 #[test]
 fn frames_64() {
-    frames_are_those_of_the_codec(64, "sim", 1);
+    frames_are_those_of_the_codec(config(64, "sim"), 1);
 }
 
 #[test]
 fn frames_128() {
-    frames_are_those_of_the_codec(128, "sim", 2);
+    frames_are_those_of_the_codec(config(128, "sim"), 2);
 }
 
 #[test]
 fn frames_512() {
-    frames_are_those_of_the_codec(512, "bench512", 3);
+    frames_are_those_of_the_codec(config(512, "bench512"), 3);
 }
 
 #[test]
 fn frames_with_the_smallest_fifos() {
-    frames_are_those_of_the_codec(128, "sim_min", 4);
+    frames_are_those_of_the_codec(config(128, "sim_min"), 4);
+}
+
+/// Section 11: WRITE and SEND, with and without immediate.
+#[test]
+fn frames_of_all_operations() {
+    for (width, fifos, seed) in [(64, "sim", 5), (128, "sim_min", 6), (512, "bench512", 7)] {
+        frames_are_those_of_the_codec(BuildConfig { sends: true, ..config(width, fifos) }, seed);
+    }
 }
 
 /// Frames of one size at full speed: beats and cycles of `count` of them.
-fn speed(width: usize, bytes: u64, ipv6: bool, count: u64) -> (u64, u64) {
-    let mut bench = Bench::new(config(width, "bench512"), 9);
+fn speed(width: usize, bytes: u64, ipv6: bool, opcode: u64, count: u64) -> (u64, u64) {
+    let mut bench = Bench::new(BuildConfig { sends: opcode > 0, ..config(width, "bench512") }, 9);
     let conn = Conn { mtu_log2: 12, ..random_conn(&mut SmallRng::seed_from_u64(9), ipv6) };
     bench.open(0, conn);
-    let message = Message { laddr: 0x1000, raddr: 0x2000, rkey: 1, length: 1 << 30, peer_qpn: 7 };
-    bench.write_message(0, 0, message);
+    bench.write_message(0, 0, Message { opcode, ..WRITE });
     let desc = |index| Desc {
         kind: KIND_DATA,
         conn: 0,
@@ -148,8 +167,10 @@ fn speed(width: usize, bytes: u64, ipv6: bool, count: u64) -> (u64, u64) {
 fn no_more_than_two_idle_cycles_a_full_packet() {
     for width in [64, 128, 512] {
         for ipv6 in [false, true] {
-            let (beats, cycles) = speed(width, 4096, ipv6, 40);
-            assert!(cycles <= beats + 2 * 40, "width {width}: {cycles} cycles for {beats} beats");
+            for opcode in [0, 3] {
+                let (beats, cycles) = speed(width, 4096, ipv6, opcode, 40);
+                assert!(cycles <= beats + 2 * 40, "width {width}: {cycles} cycles for {beats} beats");
+            }
         }
     }
 }
@@ -157,26 +178,32 @@ fn no_more_than_two_idle_cycles_a_full_packet() {
 #[test]
 fn a_small_write_takes_at_most_eight_cycles_at_512_bits() {
     let count = 200;
-    let (_, cycles) = speed(512, 64, false, count);
-    assert!(cycles <= 8 * count, "{cycles} cycles for {count} frames");
+    for opcode in [0, 2] {
+        let (_, cycles) = speed(512, 64, false, opcode, count);
+        assert!(cycles <= 8 * count, "{cycles} cycles for {count} frames");
+    }
 }
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(Framer::<64, 8>::new(), clock: clock, inputs: {
+    let report = difftest!(Framer::<64, 8>::new(true), clock: clock, inputs: {
         reset, ack_valid, ack_header, ack_header_bytes, ack_ipv6, packet_valid, packet_header, packet_header_bytes,
-        packet_payload_bytes, packet_ipv6, dr_valid, dr_data, mac_tx_tready
+        packet_payload_bytes, packet_ipv6, packet_layout, dr_valid, dr_data, mac_tx_tready
     })
     .top("framer")
     .cycles(2500)
     .seed(1)
     .source("ack_valid", "ack_ready", &["ack_header", "ack_header_bytes", "ack_ipv6"])
-    .source("packet_valid", "packet_ready", &["packet_header", "packet_header_bytes", "packet_payload_bytes", "packet_ipv6"])
+    .source(
+        "packet_valid",
+        "packet_ready",
+        &["packet_header", "packet_header_bytes", "packet_payload_bytes", "packet_ipv6", "packet_layout"],
+    )
     .source("dr_valid", "dr_ready", &["dr_data"])
     .sink("mac_tx_tready")
     .stimulus(|random, _, inputs| {
         // Headers of the lengths there are; payloads mostly short, so that many frames fit into the run.
-        for (stream, lengths) in [("ack", &[118u32, 138][..]), ("packet", &[82, 102, 66, 86, 62])] {
+        for (stream, lengths) in [("ack", &[118u32, 138][..]), ("packet", &[82, 102, 66, 86, 62, 78, 90, 98, 110])] {
             let waiting = inputs.previous(&format!("{stream}_valid")) == 1 && inputs.sampled(&format!("{stream}_ready")) == 0;
             if !waiting {
                 inputs.set(&format!("{stream}_header_bytes"), *random.pick(lengths));

@@ -9,7 +9,7 @@ use mrnic_verilated::{build as verilate, Dut, ModelSpec};
 
 /// Few rows and small FIFOs, so that addresses collide and back-pressure is frequent.
 fn small() -> BuildConfig {
-    let mut small = BuildConfig { conns: 4, qps: 4, msgs_per_stream: 4, ..config(64, "sim") };
+    let mut small = BuildConfig { conns: 4, qps: 4, msgs_per_stream: 4, sends: true, ..config(64, "sim") };
     small.fifo.desc = 3;
     small.fifo.dr_outstanding = 2;
     small
@@ -19,7 +19,7 @@ fn small() -> BuildConfig {
 fn simulation_equals_verilog() {
     let report = difftest!(PacketBuilder::new(&small()), clock: clock, inputs: {
         reset, cfg_valid, cfg_table, cfg_index, cfg_data, msgrow_valid, msgrow_addr, msgrow_laddr, msgrow_raddr,
-        msgrow_rkey, msgrow_length, msgrow_peer_qpn, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
+        msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
         desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_ts,
         desc_port, dr_desc_ready, header_ready
     })

@@ -24,6 +24,10 @@ pub struct Egress<const W: usize, const K: usize> {
     pub msgrow_rkey: Signal<In, Bits<32>>,
     pub msgrow_length: Signal<In, Bits<32>>,
     pub msgrow_peer_qpn: Signal<In, Bits<24>>,
+    pub msgrow_opcode: Signal<In, Bits<2>>,
+    pub msgrow_imm: Signal<In, Bits<32>>,
+    pub msgrow_rq_seq: Signal<In, Bits<24>>,
+    pub msgrow_sol: Signal<In, Bit>,
     pub portset_valid: Signal<In, Bit>,
     pub portset_conn: Signal<In, Bits<16>>,
     pub portset_path: Signal<In, Bits<3>>,
@@ -99,6 +103,10 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             msgrow_rkey: Default::default(),
             msgrow_length: Default::default(),
             msgrow_peer_qpn: Default::default(),
+            msgrow_opcode: Default::default(),
+            msgrow_imm: Default::default(),
+            msgrow_rq_seq: Default::default(),
+            msgrow_sol: Default::default(),
             portset_valid: Default::default(),
             portset_conn: Default::default(),
             portset_path: Default::default(),
@@ -153,7 +161,7 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             mac_tx_tlast: Default::default(),
             packet_builder: Box::new(PacketBuilder::new(config)),
             ack_builder: Box::new(AckBuilder::new(config)),
-            framer: Box::new(Framer::new()),
+            framer: Box::new(Framer::new(config.sends)),
         }
     }
 }
@@ -175,6 +183,10 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.msgrow_rkey.next = self.msgrow_rkey.val();
         self.packet_builder.msgrow_length.next = self.msgrow_length.val();
         self.packet_builder.msgrow_peer_qpn.next = self.msgrow_peer_qpn.val();
+        self.packet_builder.msgrow_opcode.next = self.msgrow_opcode.val();
+        self.packet_builder.msgrow_imm.next = self.msgrow_imm.val();
+        self.packet_builder.msgrow_rq_seq.next = self.msgrow_rq_seq.val();
+        self.packet_builder.msgrow_sol.next = self.msgrow_sol.val();
         self.packet_builder.desc_valid.next = self.desc_valid.val();
         self.desc_ready.next = self.packet_builder.desc_ready.val();
         self.packet_builder.desc_kind.next = self.desc_kind.val();
@@ -233,6 +245,7 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.framer.packet_header_bytes.next = self.packet_builder.header_bytes.val();
         self.framer.packet_payload_bytes.next = self.packet_builder.header_payload_bytes.val();
         self.framer.packet_ipv6.next = self.packet_builder.header_ipv6.val();
+        self.framer.packet_layout.next = self.packet_builder.header_layout.val();
         self.framer.ack_valid.next = self.ack_builder.header_valid.val();
         self.ack_builder.header_ready.next = self.framer.ack_ready.val();
         self.framer.ack_header.next = self.ack_builder.header_bits.val();

@@ -12,6 +12,8 @@ use rust_hdl_widgets::prelude::*;
 const WAITING_BEATS: usize = 16;
 /// Beats with bits that the ICRC reads as ones, at the narrowest width.
 const MASKED_BEATS: usize = 9;
+/// Headers that a payload can follow.
+const LAYOUTS: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct BeatInfo {
@@ -32,10 +34,12 @@ pub struct Framer<const W: usize, const K: usize> {
     pub ack_ipv6: Signal<In, Bit>,
     pub packet_valid: Signal<In, Bit>,
     pub packet_ready: Signal<Out, Bit>,
-    pub packet_header: Signal<In, Bits<WRITE_HEADER_BITS>>,
+    pub packet_header: Signal<In, Bits<PACKET_HEADER_BITS>>,
     pub packet_header_bytes: Signal<In, Bits<8>>,
     pub packet_payload_bytes: Signal<In, Bits<13>>,
     pub packet_ipv6: Signal<In, Bit>,
+    /// Bit 0: with an immediate, bit 1: a SEND.
+    pub packet_layout: Signal<In, Bits<2>>,
     pub dr_valid: Signal<In, Bit>,
     pub dr_ready: Signal<Out, Bit>,
     pub dr_data: Signal<In, Bits<W>>,
@@ -58,6 +62,8 @@ pub struct Framer<const W: usize, const K: usize> {
     /// Bytes left, header, payload and pad.
     left: DFF<Bits<13>>,
     ipv6: DFF<Bit>,
+    /// Which of the headers that a payload can follow: bit 0 IPv6, bits 2:1 `packet_layout`.
+    layout: DFF<Bits<3>>,
     /// Index of the next beat, counting to the last masked one and a little beyond.
     beat: DFF<Bits<4>>,
     /// Payload bytes not yet taken from `dr`.
@@ -100,10 +106,10 @@ pub struct Framer<const W: usize, const K: usize> {
     all_bits: Constant<Bits<W>>,
     all_keep: Constant<Bits<K>>,
     header_align: Constant<Bits<16>>,
-    shift_up4: Constant<Bits<16>>,
-    shift_up6: Constant<Bits<16>>,
-    shift_down4: Constant<Bits<16>>,
-    shift_down6: Constant<Bits<16>>,
+    /// By `layout`: where the payload starts in a beat, in bits, and what is left of the beat.
+    shift_up: [Constant<Bits<16>>; LAYOUTS],
+    shift_down: [Constant<Bits<16>>; LAYOUTS],
+    sends: Constant<Bit>,
     ones4: [Constant<Bits<W>>; MASKED_BEATS],
     ones6: [Constant<Bits<W>>; MASKED_BEATS],
 }
@@ -123,10 +129,14 @@ fn ones<const W: usize>(ipv6: bool) -> [Constant<Bits<W>>; MASKED_BEATS] {
 impl<const W: usize, const K: usize> Framer<W, K> {
     const WIDTHS: () = assert!((W == 64 || W == 128 || W == 512) && K == W / 8, "W is 64, 128 or 512 and K is W / 8");
 
-    pub fn new() -> Self {
+    /// `sends`: not only WRITEs carry payload.
+    pub fn new(sends: bool) -> Self {
         #[allow(clippy::let_unit_value)]
         let () = Self::WIDTHS;
-        let offset = |ipv6| 8 * (frame_header_bytes("WRITE", ipv6) % K);
+        let offset = |layout: usize| {
+            let opcode = if layout & 4 != 0 { "SEND" } else { "WRITE" };
+            8 * (packet_header_bytes(opcode, layout & 2 != 0, layout & 1 != 0) % K)
+        };
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -141,6 +151,7 @@ impl<const W: usize, const K: usize> Framer<W, K> {
             packet_header_bytes: Default::default(),
             packet_payload_bytes: Default::default(),
             packet_ipv6: Default::default(),
+            packet_layout: Default::default(),
             dr_valid: Default::default(),
             dr_ready: Default::default(),
             dr_data: Default::default(),
@@ -159,6 +170,7 @@ impl<const W: usize, const K: usize> Framer<W, K> {
             header_left: Default::default(),
             left: Default::default(),
             ipv6: Default::default(),
+            layout: Default::default(),
             beat: Default::default(),
             payload_left: Default::default(),
             payload_valid: Default::default(),
@@ -197,20 +209,13 @@ impl<const W: usize, const K: usize> Framer<W, K> {
             left_mask: number(K - 1),
             all_bits: Constant::new(Bits::mask()),
             all_keep: Constant::new(Bits::mask()),
-            header_align: number(HEADER_BITS - WRITE_HEADER_BITS),
-            shift_up4: number(offset(false)),
-            shift_up6: number(offset(true)),
-            shift_down4: number(W - offset(false)),
-            shift_down6: number(W - offset(true)),
+            header_align: number(HEADER_BITS - PACKET_HEADER_BITS),
+            shift_up: array_init::array_init(|layout| number(offset(layout))),
+            shift_down: array_init::array_init(|layout| number(W - offset(layout))),
+            sends: Constant::new(sends),
             ones4: ones(false),
             ones6: ones(true),
         }
-    }
-}
-
-impl<const W: usize, const K: usize> Default for Framer<W, K> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -226,6 +231,7 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
             header_left,
             left,
             ipv6,
+            layout,
             beat,
             payload_left,
             payload_valid,
@@ -273,12 +279,14 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
                 self.payload_left.d.next = 0.into();
             }
         }
-        comment!("a frame's payload stands at one of two offsets in a beat, by IP version");
-        self.up.next = self.payload.q.val() << self.shift_up4.val();
-        self.down.next = self.payload.q.val() >> self.shift_down4.val();
-        if self.ipv6.q.val() {
-            self.up.next = self.payload.q.val() << self.shift_up6.val();
-            self.down.next = self.payload.q.val() >> self.shift_down6.val();
+        comment!("a frame's payload stands at one of few offsets in a beat, by IP version and operation");
+        self.up.next = self.payload.q.val() << self.shift_up[0].val();
+        self.down.next = self.payload.q.val() >> self.shift_down[0].val();
+        for k in 1..LAYOUTS {
+            if self.layout.q.val() == k.to_bits::<3>() {
+                self.up.next = self.payload.q.val() << self.shift_up[k].val();
+                self.down.next = self.payload.q.val() >> self.shift_down[k].val();
+            }
         }
         if self.made_moves.val() {
             self.made_valid.d.next = false;
@@ -311,7 +319,7 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
         self.ack_ready.next = self.loads.val();
         self.packet_ready.next = self.loads.val() & !self.ack_valid.val();
         self.padded.next = (self.packet_payload_bytes.val() + 3) & !bits::<13>(3);
-        self.chosen.next = bit_cast::<HEADER_BITS, WRITE_HEADER_BITS>(self.packet_header.val()) << self.header_align.val();
+        self.chosen.next = bit_cast::<HEADER_BITS, PACKET_HEADER_BITS>(self.packet_header.val()) << self.header_align.val();
         if self.ack_valid.val() {
             self.chosen.next = self.ack_header.val();
         }
@@ -323,6 +331,11 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
             self.header_left.d.next = self.packet_header_bytes.val();
             self.left.d.next = bit_cast::<13, 8>(self.packet_header_bytes.val()) + self.padded.val();
             self.ipv6.d.next = self.packet_ipv6.val();
+            self.layout.d.next = bit_cast::<3, 1>(self.packet_ipv6.val().into());
+            if self.sends.val() {
+                self.layout.d.next =
+                    bit_cast::<3, 1>(self.packet_ipv6.val().into()) | (bit_cast::<3, 2>(self.packet_layout.val()) << 1);
+            }
             self.payload_left.d.next = self.packet_payload_bytes.val();
             if self.ack_valid.val() {
                 self.header_left.d.next = self.ack_header_bytes.val();

@@ -5,12 +5,12 @@
 use mrnic_wire::tables::{FieldInfo, FieldKind, HeaderInfo, LayoutInfo};
 use std::fmt::Write;
 
-/// Group name, what it is, its headers; `None` stands for all headers of an opcode, after UDP.
+/// Group name, what it is, its headers.
 const FRONTS: [(&str, &str, &[&str]); 2] =
     [("Ipv4Front", "Ethernet and IPv4", &["ETH", "IPV4"]), ("Ipv6Front", "Ethernet and IPv6", &["ETH", "IPV6"])];
-const BACKS: [(&str, &str); 2] = [("WriteBack", "WRITE"), ("AckBack", "ACK")];
-/// Packets sent as the leading headers of a WRITE.
-const PREFIXES: [&str; 2] = ["NOP", "PROBE"];
+/// Opcodes whose headers the packet builder cuts from one buffer: those of PROBE are the first ones of NOP, those of NOP the
+/// first ones of the two others.
+const NESTED: [(&str, &str); 3] = [("PROBE", "NOP"), ("NOP", "WRITE"), ("NOP", "SEND")];
 
 /// The source text, or why this layout cannot be served.
 pub fn source(layout: &LayoutInfo) -> Result<String, String> {
@@ -18,20 +18,33 @@ pub fn source(layout: &LayoutInfo) -> Result<String, String> {
     for (name, about, headers) in FRONTS {
         write_struct(&mut out, layout, name, about, headers)?;
     }
-    for (name, opcode) in BACKS {
-        let headers = opcode_headers(layout, opcode)?;
-        let all: Vec<&str> = ["UDP"].into_iter().chain(headers.iter().copied()).collect();
-        write_struct(&mut out, layout, name, &format!("UDP and all headers of {opcode}"), &all)?;
-    }
-    for opcode in PREFIXES {
-        if !opcode_headers(layout, "WRITE")?.starts_with(opcode_headers(layout, opcode)?) {
+    for (short, long) in NESTED {
+        if !opcode_headers(layout, long)?.starts_with(opcode_headers(layout, short)?) {
             return Err(format!(
-                "layout {}: the headers of {opcode} must be the first ones of WRITE, as the packet builder cuts them from one buffer",
+                "layout {}: the headers of {short} must be the first ones of {long}, as the packet builder cuts them from one buffer",
                 layout.profile
             ));
         }
     }
+    let imm = when_imm(layout, "WRITE")?;
+    if when_imm(layout, "SEND")? != imm {
+        return Err(format!("layout {}: the immediate of WRITE and of SEND must be the same header", layout.profile));
+    }
+    let message = opcode_headers(layout, "NOP")?;
+    let after_udp = |headers: &[&'static str]| [&["UDP"], headers].concat();
+    write_struct(&mut out, layout, "MessageBack", "UDP and the headers of every message", &after_udp(message))?;
+    for (name, opcode) in [("WriteTail", "WRITE"), ("SendTail", "SEND")] {
+        let tail = &opcode_headers(layout, opcode)?[message.len()..];
+        write_struct(&mut out, layout, name, &format!("What {opcode} has behind them"), tail)?;
+    }
+    write_struct(&mut out, layout, "ImmTail", "The immediate", &[imm])?;
+    write_struct(&mut out, layout, "AckBack", "UDP and all headers of ACK", &after_udp(opcode_headers(layout, "ACK")?))?;
     Ok(out)
+}
+
+fn when_imm(layout: &LayoutInfo, name: &str) -> Result<&'static str, String> {
+    let header = layout.opcode(name).and_then(|o| o.when_imm);
+    header.ok_or_else(|| format!("layout {} has no immediate in {name}", layout.profile))
 }
 
 fn opcode_headers(layout: &LayoutInfo, name: &str) -> Result<&'static [&'static str], String> {

@@ -11,8 +11,10 @@ include!(concat!(env!("OUT_DIR"), "/headers.rs"));
 pub const HEADER_BYTES_MAX: usize = Ipv6Front::BYTES + AckBack::BYTES;
 /// Width of a header on its way to the framer: first byte of the frame in the most significant bits.
 pub const HEADER_BITS: usize = 8 * HEADER_BYTES_MAX;
-/// Longest header that the packet builder makes: a WRITE over IPv6.
-pub const WRITE_HEADER_BITS: usize = 8 * (Ipv6Front::BYTES + WriteBack::BYTES);
+/// Bits behind the headers of every message: the longer of the two operations, and an immediate.
+pub const TAIL_BITS: usize = ImmTail::BITS + if WriteTail::BITS > SendTail::BITS { WriteTail::BITS } else { SendTail::BITS };
+/// Longest header that the packet builder makes, over IPv6.
+pub const PACKET_HEADER_BITS: usize = Ipv6Front::BITS + MessageBack::BITS + TAIL_BITS;
 
 /// A build parameter as the hardware sees it.
 pub fn number<const N: usize>(value: usize) -> Constant<Bits<N>> {
@@ -48,9 +50,18 @@ pub fn frame_header_bytes(opcode: &str, ipv6: bool) -> usize {
     front + header_bytes("UDP") + opcode_header_bytes(opcode)
 }
 
+/// The same with an immediate, if `imm`.
+pub fn packet_header_bytes(opcode: &str, imm: bool, ipv6: bool) -> usize {
+    frame_header_bytes(opcode, ipv6) + if imm { ImmTail::BYTES } else { 0 }
+}
+
 /// UDP.length of a packet without payload.
 pub fn udp_bytes(opcode: &str) -> usize {
     header_bytes("UDP") + opcode_header_bytes(opcode) + layout().icrc.len_bytes
+}
+
+pub fn icrc_bytes() -> usize {
+    layout().icrc.len_bytes
 }
 
 pub fn ipv4_header_bytes() -> usize {

@@ -11,4 +11,4 @@ pub use ack_builder::{AckBuilder, AckDesc};
 pub use egress::Egress;
 pub use framer::Framer;
 pub use net_table::{NetRow, NetTable};
-pub use packet_builder::{DataDesc, MsgRow, PacketBuilder, WriteHeader};
+pub use packet_builder::{DataDesc, MsgRow, PacketBuilder, PacketHeader, SendRow};

@@ -5,6 +5,7 @@
 use super::headers::*;
 use super::net_table::NetTable;
 use crate::config::BuildConfig;
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::{Fifo, Ram};
 use rust_hdl_core::prelude::*;
@@ -41,13 +42,25 @@ pub struct MsgRow {
     pub peer_qpn: Bits<24>,
 }
 
+/// The rest of it, in a build with SENDs.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct SendRow {
+    pub has_imm: Bit,
+    pub is_send: Bit,
+    pub solicited: Bit,
+    pub rq_seq: Bits<24>,
+    pub imm: Bits<32>,
+}
+
 /// A finished header; the first byte of the frame in the most significant bits.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct WriteHeader {
-    pub header: Bits<WRITE_HEADER_BITS>,
+pub struct PacketHeader {
+    pub header: Bits<PACKET_HEADER_BITS>,
     pub header_bytes: Bits<8>,
     pub payload_bytes: Bits<13>,
     pub ipv6: Bit,
+    /// Bit 0: with an immediate, bit 1: a SEND.
+    pub layout: Bits<2>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, LogicState)]
@@ -76,6 +89,11 @@ pub struct PacketBuilder {
     pub msgrow_rkey: Signal<In, Bits<32>>,
     pub msgrow_length: Signal<In, Bits<32>>,
     pub msgrow_peer_qpn: Signal<In, Bits<24>>,
+    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate.
+    pub msgrow_opcode: Signal<In, Bits<2>>,
+    pub msgrow_imm: Signal<In, Bits<32>>,
+    pub msgrow_rq_seq: Signal<In, Bits<24>>,
+    pub msgrow_sol: Signal<In, Bit>,
     pub desc_valid: Signal<In, Bit>,
     pub desc_ready: Signal<Out, Bit>,
     /// 0 data, 1 NOP, 2 PROBE.
@@ -101,18 +119,26 @@ pub struct PacketBuilder {
     pub dr_desc_len: Signal<Out, Bits<16>>,
     pub header_valid: Signal<Out, Bit>,
     pub header_ready: Signal<In, Bit>,
-    pub header_bits: Signal<Out, Bits<WRITE_HEADER_BITS>>,
+    pub header_bits: Signal<Out, Bits<PACKET_HEADER_BITS>>,
     pub header_bytes: Signal<Out, Bits<8>>,
     pub header_payload_bytes: Signal<Out, Bits<13>>,
     pub header_ipv6: Signal<Out, Bit>,
+    /// Bit 0: with an immediate, bit 1: a SEND.
+    pub header_layout: Signal<Out, Bits<2>>,
     descs: Fifo<DataDesc>,
     messages: Ram<MsgRow>,
+    /// One row if the build has no SENDs.
+    sends: Ram<SendRow>,
     net: NetTable,
-    headers: Fifo<WriteHeader>,
+    headers: Fifo<PacketHeader>,
     step: DFF<Step>,
     is_data: DFF<Bit>,
     is_nop: DFF<Bit>,
     is_probe: DFF<Bit>,
+    is_send: DFF<Bit>,
+    has_imm: DFF<Bit>,
+    /// Bytes of UDP and ICRC and of the headers between them.
+    fixed_bytes: DFF<Bits<8>>,
     ipv6: DFF<Bit>,
     payload_bytes: DFF<Bits<13>>,
     pad: DFF<Bits<2>>,
@@ -134,11 +160,22 @@ pub struct PacketBuilder {
     read_free: Signal<Local, Bit>,
     front4: Signal<Local, Ipv4Front>,
     front6: Signal<Local, Ipv6Front>,
-    back: Signal<Local, WriteBack>,
+    back: Signal<Local, MessageBack>,
+    write: Signal<Local, WriteTail>,
+    send: Signal<Local, SendTail>,
+    imm: Signal<Local, ImmTail>,
     front4_bits: Signal<Local, Bits<{ Ipv4Front::BITS }>>,
     front6_bits: Signal<Local, Bits<{ Ipv6Front::BITS }>>,
-    back_bits: Signal<Local, Bits<{ WriteBack::BITS }>>,
-    made: Signal<Local, WriteHeader>,
+    back_bits: Signal<Local, Bits<{ MessageBack::BITS }>>,
+    write_bits: Signal<Local, Bits<{ WriteTail::BITS }>>,
+    send_bits: Signal<Local, Bits<{ SendTail::BITS }>>,
+    imm_bits: Signal<Local, Bits<{ ImmTail::BITS }>>,
+    imm_tail: Signal<Local, Bits<TAIL_BITS>>,
+    tail_bits: Signal<Local, Bits<TAIL_BITS>>,
+    send_row: Signal<Local, SendRow>,
+    fixed: Signal<Local, Bits<8>>,
+    sends_at: Signal<Local, Bits<24>>,
+    made: Signal<Local, PacketHeader>,
     kind_nop: Constant<Bits<2>>,
     kind_probe: Constant<Bits<2>>,
     /// Rows of a QP's messages: M, a power of two.
@@ -146,144 +183,104 @@ pub struct PacketBuilder {
     msn_mask: Constant<Bits<24>>,
     front4_sent: Constant<Ipv4Front>,
     front6_sent: Constant<Ipv6Front>,
-    back_sent: Constant<WriteBack>,
+    back_sent: Constant<MessageBack>,
+    write_sent: Constant<WriteTail>,
+    send_sent: Constant<SendTail>,
+    imm_sent: Constant<ImmTail>,
+    with_sends: Constant<Bit>,
     ethertype4: Constant<Bits<16>>,
     ethertype6: Constant<Bits<16>>,
     ipv4_header: Constant<Bits<16>>,
     opcode_write: Constant<Bits<8>>,
+    opcode_send: Constant<Bits<8>>,
     opcode_nop: Constant<Bits<8>>,
     opcode_probe: Constant<Bits<8>>,
     path_qp: Constant<Bits<24>>,
-    udp_write: Constant<Bits<16>>,
-    udp_nop: Constant<Bits<16>>,
-    udp_probe: Constant<Bits<16>>,
-    /// Header bytes of a frame: [IPv4, IPv6] of each kind.
-    bytes_write: [Constant<Bits<8>>; 2],
-    bytes_nop: [Constant<Bits<8>>; 2],
-    bytes_probe: [Constant<Bits<8>>; 2],
-    /// The part of `back` that a NOP or a PROBE has.
-    keep_nop: Constant<Bits<{ WriteBack::BITS }>>,
-    keep_probe: Constant<Bits<{ WriteBack::BITS }>>,
+    /// UDP.length without payload.
+    fixed_write: Constant<Bits<8>>,
+    fixed_write_imm: Constant<Bits<8>>,
+    fixed_send: Constant<Bits<8>>,
+    fixed_send_imm: Constant<Bits<8>>,
+    fixed_nop: Constant<Bits<8>>,
+    fixed_probe: Constant<Bits<8>>,
+    /// Bytes before UDP, without the ICRC that UDP.length counts.
+    before4: Constant<Bits<8>>,
+    before6: Constant<Bits<8>>,
+    /// The part of `back` that a PROBE has.
+    keep_probe: Constant<Bits<{ MessageBack::BITS }>>,
     shift_front4: Constant<Bits<16>>,
-    shift_back4: Constant<Bits<16>>,
     shift_front6: Constant<Bits<16>>,
+    shift_back4: Constant<Bits<16>>,
+    shift_back6: Constant<Bits<16>>,
+    shift_tail4: Constant<Bits<16>>,
+    shift_write: Constant<Bits<16>>,
+    shift_write_imm: Constant<Bits<16>>,
+    shift_send: Constant<Bits<16>>,
+    shift_send_imm: Constant<Bits<16>>,
 }
 
 /// Ones over the leading bytes of `back` that a packet of this opcode has.
-fn keep(opcode: &str) -> Bits<{ WriteBack::BITS }> {
+fn keep(opcode: &str) -> Bits<{ MessageBack::BITS }> {
     let kept = 8 * (frame_header_bytes(opcode, false) - Ipv4Front::BYTES);
-    Bits::<{ WriteBack::BITS }>::mask() << (WriteBack::BITS - kept) as u64
-}
-
-fn header_bytes_of(opcode: &str) -> [Constant<Bits<8>>; 2] {
-    [false, true].map(|ipv6| Constant::new((frame_header_bytes(opcode, ipv6) as u64).into()))
+    Bits::<{ MessageBack::BITS }>::mask() << (MessageBack::BITS - kept) as u64
 }
 
 impl PacketBuilder {
     pub fn new(config: &BuildConfig) -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            cfg_valid: Default::default(),
-            cfg_table: Default::default(),
-            cfg_index: Default::default(),
-            cfg_data: Default::default(),
-            cfg_busy: Default::default(),
-            msgrow_valid: Default::default(),
-            msgrow_addr: Default::default(),
-            msgrow_laddr: Default::default(),
-            msgrow_raddr: Default::default(),
-            msgrow_rkey: Default::default(),
-            msgrow_length: Default::default(),
-            msgrow_peer_qpn: Default::default(),
-            desc_valid: Default::default(),
-            desc_ready: Default::default(),
-            desc_kind: Default::default(),
-            desc_conn: Default::default(),
-            desc_home: Default::default(),
-            desc_via: Default::default(),
-            desc_ppsn: Default::default(),
-            desc_rtx: Default::default(),
-            desc_moved: Default::default(),
-            desc_ack_req: Default::default(),
-            desc_qp: Default::default(),
-            desc_msn: Default::default(),
-            desc_index: Default::default(),
-            desc_bytes: Default::default(),
-            desc_first: Default::default(),
-            desc_last: Default::default(),
-            desc_ts: Default::default(),
-            desc_port: Default::default(),
-            dr_desc_valid: Default::default(),
-            dr_desc_ready: Default::default(),
-            dr_desc_addr: Default::default(),
-            dr_desc_len: Default::default(),
-            header_valid: Default::default(),
-            header_ready: Default::default(),
-            header_bits: Default::default(),
-            header_bytes: Default::default(),
-            header_payload_bytes: Default::default(),
-            header_ipv6: Default::default(),
+        let rows = config.message_rows();
+        filled!(PacketBuilder {
             descs: Fifo::new(config.fifo.desc),
-            messages: Ram::new(config.message_rows()),
+            messages: Ram::new(rows),
+            sends: Ram::new(if config.sends { rows } else { 1 }),
             net: NetTable::new(config.conns),
             headers: Fifo::new(config.fifo.dr_outstanding),
-            step: Default::default(),
-            is_data: Default::default(),
-            is_nop: Default::default(),
-            is_probe: Default::default(),
-            ipv6: Default::default(),
-            payload_bytes: Default::default(),
-            pad: Default::default(),
-            udp_bytes: Default::default(),
-            offset: Default::default(),
-            laddr: Default::default(),
-            va: Default::default(),
-            ipv4_bytes: Default::default(),
-            sum: Default::default(),
-            checksum: Default::default(),
-            read_valid: Default::default(),
-            read_addr: Default::default(),
-            read_len: Default::default(),
-            desc: Default::default(),
-            arriving: Default::default(),
-            row: Default::default(),
-            bytes: Default::default(),
-            padding: Default::default(),
-            read_free: Default::default(),
-            front4: Default::default(),
-            front6: Default::default(),
-            back: Default::default(),
-            front4_bits: Default::default(),
-            front6_bits: Default::default(),
-            back_bits: Default::default(),
-            made: Default::default(),
+            with_sends: Constant::new(config.sends),
             kind_nop: number(1),
             kind_probe: number(2),
             msgs_log2: number(config.msgs_per_stream.ilog2() as usize),
             msn_mask: number(config.msgs_per_stream - 1),
             front4_sent: Constant::new(Ipv4Front::as_sent()),
             front6_sent: Constant::new(Ipv6Front::as_sent()),
-            back_sent: Constant::new(WriteBack::as_sent()),
+            back_sent: Constant::new(MessageBack::as_sent()),
+            write_sent: Constant::new(WriteTail::as_sent()),
+            send_sent: Constant::new(SendTail::as_sent()),
+            imm_sent: Constant::new(ImmTail::as_sent()),
             ethertype4: Constant::new(constant("ETHERTYPE_IPV4").into()),
             ethertype6: Constant::new(constant("ETHERTYPE_IPV6").into()),
             ipv4_header: number(ipv4_header_bytes()),
             opcode_write: Constant::new(opcode_value("WRITE").into()),
+            opcode_send: Constant::new(opcode_value("SEND").into()),
             opcode_nop: Constant::new(opcode_value("NOP").into()),
             opcode_probe: Constant::new(opcode_value("PROBE").into()),
             path_qp: Constant::new(constant("PATH_QP").into()),
-            udp_write: number(udp_bytes("WRITE")),
-            udp_nop: number(udp_bytes("NOP")),
-            udp_probe: number(udp_bytes("PROBE")),
-            bytes_write: header_bytes_of("WRITE"),
-            bytes_nop: header_bytes_of("NOP"),
-            bytes_probe: header_bytes_of("PROBE"),
-            keep_nop: Constant::new(keep("NOP")),
+            fixed_write: number(udp_bytes("WRITE")),
+            fixed_write_imm: number(udp_bytes("WRITE") + ImmTail::BYTES),
+            fixed_send: number(udp_bytes("SEND")),
+            fixed_send_imm: number(udp_bytes("SEND") + ImmTail::BYTES),
+            fixed_nop: number(udp_bytes("NOP")),
+            fixed_probe: number(udp_bytes("PROBE")),
+            before4: number(Ipv4Front::BYTES - icrc_bytes()),
+            before6: number(Ipv6Front::BYTES - icrc_bytes()),
             keep_probe: Constant::new(keep("PROBE")),
-            shift_front4: number(WRITE_HEADER_BITS - Ipv4Front::BITS),
-            shift_back4: number(WRITE_HEADER_BITS - Ipv4Front::BITS - WriteBack::BITS),
-            shift_front6: number(WRITE_HEADER_BITS - Ipv6Front::BITS),
-        }
+            shift_front4: number(PACKET_HEADER_BITS - Ipv4Front::BITS),
+            shift_front6: number(PACKET_HEADER_BITS - Ipv6Front::BITS),
+            shift_back4: number(PACKET_HEADER_BITS - Ipv4Front::BITS - MessageBack::BITS),
+            shift_back6: number(TAIL_BITS),
+            shift_tail4: number(Ipv6Front::BITS - Ipv4Front::BITS),
+            shift_write: number(TAIL_BITS - WriteTail::BITS),
+            shift_write_imm: number(TAIL_BITS - WriteTail::BITS - ImmTail::BITS),
+            shift_send: number(TAIL_BITS - SendTail::BITS),
+            shift_send_imm: number(TAIL_BITS - SendTail::BITS - ImmTail::BITS);
+            clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msgrow_valid, msgrow_addr, msgrow_laddr,
+            msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol,
+            desc_valid, desc_ready, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req,
+            desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_ts, desc_port, dr_desc_valid,
+            dr_desc_ready, dr_desc_addr, dr_desc_len, header_valid, header_ready, header_bits, header_bytes,
+            header_payload_bytes, header_ipv6, header_layout, step, is_data, is_nop, is_probe, is_send, has_imm, fixed_bytes,
+            ipv6, payload_bytes, pad, udp_bytes, offset, laddr, va, ipv4_bytes, sum, checksum, read_valid, read_addr,
+            read_len, desc, arriving, row, bytes, padding, read_free, front4, front6, back, write, send, imm, front4_bits,
+            front6_bits, back_bits, write_bits, send_bits, imm_bits, imm_tail, tail_bits, send_row, fixed, sends_at, made,
+        })
     }
 }
 
@@ -298,6 +295,9 @@ impl Logic for PacketBuilder {
             is_data,
             is_nop,
             is_probe,
+            is_send,
+            has_imm,
+            fixed_bytes,
             ipv6,
             payload_bytes,
             pad,
@@ -312,7 +312,7 @@ impl Logic for PacketBuilder {
             read_addr,
             read_len
         );
-        clock!(self, clock, descs, messages, net, headers);
+        clock!(self, clock, descs, messages, sends, net, headers);
         self.descs.reset.next = self.reset.val();
         self.net.reset.next = self.reset.val();
         self.headers.reset.next = self.reset.val();
@@ -328,6 +328,12 @@ impl Logic for PacketBuilder {
         self.messages.write_data.next.rkey = self.msgrow_rkey.val();
         self.messages.write_data.next.length = self.msgrow_length.val();
         self.messages.write_data.next.peer_qpn = self.msgrow_peer_qpn.val();
+        self.sends.write_enable.next = self.msgrow_valid.val() & self.with_sends.val();
+        self.sends.write_data.next.has_imm = self.msgrow_opcode.val().get_bit(0);
+        self.sends.write_data.next.is_send = self.msgrow_opcode.val().get_bit(1);
+        self.sends.write_data.next.solicited = self.msgrow_sol.val();
+        self.sends.write_data.next.rq_seq = self.msgrow_rq_seq.val();
+        self.sends.write_data.next.imm = self.msgrow_imm.val();
         comment!("descriptors wait in a FIFO; the oldest one stays at its head until its header is made");
         self.arriving.next.kind = self.desc_kind.val();
         self.arriving.next.conn = self.desc_conn.val();
@@ -354,6 +360,15 @@ impl Logic for PacketBuilder {
         self.messages.read_address.next =
             (bit_cast::<24, 16>(self.desc.val().qp) << self.msgs_log2.val()) | (self.desc.val().msn & self.msn_mask.val());
         self.row.next = self.messages.read_data.val();
+        self.sends_at.next = 0.into();
+        self.sends.write_address.next = 0.into();
+        if self.with_sends.val() {
+            self.sends_at.next =
+                (bit_cast::<24, 16>(self.desc.val().qp) << self.msgs_log2.val()) | (self.desc.val().msn & self.msn_mask.val());
+            self.sends.write_address.next = self.msgrow_addr.val();
+        }
+        self.sends.read_address.next = self.sends_at.val();
+        self.send_row.next = self.sends.read_data.val();
         self.read_free.next = !self.read_valid.q.val() | self.dr_desc_ready.val();
         if self.dr_desc_ready.val() {
             self.read_valid.d.next = false;
@@ -364,6 +379,22 @@ impl Logic for PacketBuilder {
             self.bytes.next = self.desc.val().bytes;
         }
         self.padding.next = (!self.bytes.val() + 1).get_bits::<2>(0);
+        comment!("bytes of UDP's length that do not depend on the payload");
+        self.fixed.next = self.fixed_write.val();
+        if self.with_sends.val() & self.send_row.val().is_send {
+            self.fixed.next = self.fixed_send.val();
+            if self.send_row.val().has_imm {
+                self.fixed.next = self.fixed_send_imm.val();
+            }
+        } else if self.with_sends.val() & self.send_row.val().has_imm {
+            self.fixed.next = self.fixed_write_imm.val();
+        }
+        if self.desc.val().kind == self.kind_nop.val() {
+            self.fixed.next = self.fixed_nop.val();
+        }
+        if self.desc.val().kind == self.kind_probe.val() {
+            self.fixed.next = self.fixed_probe.val();
+        }
         self.headers.write.next = false;
         match self.step.q.val() {
             Step::Wait => {
@@ -378,14 +409,11 @@ impl Logic for PacketBuilder {
                 self.ipv6.d.next = self.net.row.val().ipv6;
                 self.payload_bytes.d.next = self.bytes.val();
                 self.pad.d.next = self.padding.val();
-                self.udp_bytes.d.next =
-                    self.udp_write.val() + bit_cast::<16, 13>(self.bytes.val() + bit_cast::<13, 2>(self.padding.val()));
-                if self.desc.val().kind == self.kind_nop.val() {
-                    self.udp_bytes.d.next = self.udp_nop.val();
-                }
-                if self.desc.val().kind == self.kind_probe.val() {
-                    self.udp_bytes.d.next = self.udp_probe.val();
-                }
+                self.is_send.d.next = self.with_sends.val() & (self.desc.val().kind == 0) & self.send_row.val().is_send;
+                self.has_imm.d.next = self.with_sends.val() & (self.desc.val().kind == 0) & self.send_row.val().has_imm;
+                self.fixed_bytes.d.next = self.fixed.val();
+                self.udp_bytes.d.next = bit_cast::<16, 8>(self.fixed.val())
+                    + bit_cast::<16, 13>(self.bytes.val() + bit_cast::<13, 2>(self.padding.val()));
                 comment!("section 7, offsets: packet i of a message carries the bytes from i * MTU");
                 self.offset.d.next = bit_cast::<32, 24>(self.desc.val().index) << self.net.row.val().mtu_log2;
                 self.step.d.next = Step::Add;
@@ -439,6 +467,9 @@ impl Logic for PacketBuilder {
         self.back.next.udp_length = self.udp_bytes.q.val();
         self.back.next.bth_opcode = self.opcode_write.val();
         self.back.next.bth_dest_qp = self.row.val().peer_qpn;
+        if self.is_send.q.val() {
+            self.back.next.bth_opcode = self.opcode_send.val();
+        }
         if self.is_nop.q.val() {
             self.back.next.bth_opcode = self.opcode_nop.val();
         }
@@ -458,44 +489,59 @@ impl Logic for PacketBuilder {
         if self.is_data.q.val() {
             self.back.next.msgh_first = self.desc.val().first;
             self.back.next.msgh_last = self.desc.val().last;
+            self.back.next.msgh_imm = self.has_imm.q.val();
+            self.back.next.msgh_sol = self.with_sends.val() & self.send_row.val().solicited;
         }
         self.back.next.msgh_msn = self.desc.val().msn;
-        self.back.next.plh_va = self.va.q.val();
-        self.back.next.plh_rkey = self.row.val().rkey;
-        self.back.next.plh_length = self.row.val().length;
+        self.write.next = self.write_sent.val();
+        self.write.next.plh_va = self.va.q.val();
+        self.write.next.plh_rkey = self.row.val().rkey;
+        self.write.next.plh_length = self.row.val().length;
+        self.send.next = self.send_sent.val();
+        self.send.next.sndh_rq_seq = self.send_row.val().rq_seq;
+        self.send.next.sndh_offset = self.offset.q.val();
+        self.send.next.sndh_length = self.row.val().length;
+        self.imm.next = self.imm_sent.val();
+        self.imm.next.immh_immediate = self.send_row.val().imm;
+        self.imm.next.immh_rq_seq = self.send_row.val().rq_seq;
         self.front4_bits.next = self.front4.val().into();
         self.front6_bits.next = self.front6.val().into();
         self.back_bits.next = self.back.val().into();
-        if self.is_nop.q.val() {
-            self.back_bits.next = self.back_bits.val() & self.keep_nop.val();
-        }
+        self.write_bits.next = self.write.val().into();
+        self.send_bits.next = self.send.val().into();
+        self.imm_bits.next = self.imm.val().into();
         if self.is_probe.q.val() {
             self.back_bits.next = self.back_bits.val() & self.keep_probe.val();
         }
+        comment!("what stands behind the headers of every message");
+        self.imm_tail.next = 0.into();
+        if self.has_imm.q.val() {
+            self.imm_tail.next = bit_cast::<TAIL_BITS, { ImmTail::BITS }>(self.imm_bits.val());
+        }
+        self.tail_bits.next = 0.into();
+        if self.is_send.q.val() {
+            self.tail_bits.next = (bit_cast::<TAIL_BITS, { SendTail::BITS }>(self.send_bits.val()) << self.shift_send.val())
+                | (self.imm_tail.val() << self.shift_send_imm.val());
+        } else if self.is_data.q.val() {
+            self.tail_bits.next = (bit_cast::<TAIL_BITS, { WriteTail::BITS }>(self.write_bits.val()) << self.shift_write.val())
+                | (self.imm_tail.val() << self.shift_write_imm.val());
+        }
         self.made.next.payload_bytes = self.payload_bytes.q.val();
         self.made.next.ipv6 = self.ipv6.q.val();
+        self.made.next.layout =
+            (bit_cast::<2, 1>(self.is_send.q.val().into()) << 1) | bit_cast::<2, 1>(self.has_imm.q.val().into());
         if self.ipv6.q.val() {
-            self.made.next.header = (bit_cast::<WRITE_HEADER_BITS, { Ipv6Front::BITS }>(self.front6_bits.val())
+            self.made.next.header = (bit_cast::<PACKET_HEADER_BITS, { Ipv6Front::BITS }>(self.front6_bits.val())
                 << self.shift_front6.val())
-                | bit_cast::<WRITE_HEADER_BITS, { WriteBack::BITS }>(self.back_bits.val());
-            self.made.next.header_bytes = self.bytes_write[1].val();
-            if self.is_nop.q.val() {
-                self.made.next.header_bytes = self.bytes_nop[1].val();
-            }
-            if self.is_probe.q.val() {
-                self.made.next.header_bytes = self.bytes_probe[1].val();
-            }
+                | (bit_cast::<PACKET_HEADER_BITS, { MessageBack::BITS }>(self.back_bits.val()) << self.shift_back6.val())
+                | bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail_bits.val());
+            self.made.next.header_bytes = self.fixed_bytes.q.val() + self.before6.val();
         } else {
-            self.made.next.header = (bit_cast::<WRITE_HEADER_BITS, { Ipv4Front::BITS }>(self.front4_bits.val())
+            self.made.next.header = (bit_cast::<PACKET_HEADER_BITS, { Ipv4Front::BITS }>(self.front4_bits.val())
                 << self.shift_front4.val())
-                | (bit_cast::<WRITE_HEADER_BITS, { WriteBack::BITS }>(self.back_bits.val()) << self.shift_back4.val());
-            self.made.next.header_bytes = self.bytes_write[0].val();
-            if self.is_nop.q.val() {
-                self.made.next.header_bytes = self.bytes_nop[0].val();
-            }
-            if self.is_probe.q.val() {
-                self.made.next.header_bytes = self.bytes_probe[0].val();
-            }
+                | (bit_cast::<PACKET_HEADER_BITS, { MessageBack::BITS }>(self.back_bits.val()) << self.shift_back4.val())
+                | (bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail_bits.val()) << self.shift_tail4.val());
+            self.made.next.header_bytes = self.fixed_bytes.q.val() + self.before4.val();
         }
         self.headers.data_in.next = self.made.val();
         self.headers.read.next = self.header_ready.val();
@@ -504,6 +550,7 @@ impl Logic for PacketBuilder {
         self.header_bytes.next = self.headers.data_out.val().header_bytes;
         self.header_payload_bytes.next = self.headers.data_out.val().payload_bytes;
         self.header_ipv6.next = self.headers.data_out.val().ipv6;
+        self.header_layout.next = self.headers.data_out.val().layout;
         if self.reset.val() {
             self.step.d.next = Step::Wait;
             self.read_valid.d.next = false;

@@ -6,7 +6,7 @@ use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::packet::Egress;
 use mrnic_verilated::{build as verilate, Dut, ModelSpec, Port};
 use mrnic_wire::{
-    Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector,
+    Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector, WriteImm,
 };
 use rand::{rngs::SmallRng, Rng, SeedableRng};
 use std::collections::{HashMap, VecDeque};
@@ -31,6 +31,11 @@ pub struct Message {
     pub rkey: u32,
     pub length: u32,
     pub peer_qpn: u32,
+    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate.
+    pub opcode: u64,
+    pub imm: u32,
+    pub rq_seq: u32,
+    pub sol: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -281,6 +286,10 @@ impl Bench {
         self.set("msgrow_rkey", message.rkey.into());
         self.set("msgrow_length", message.length.into());
         self.set("msgrow_peer_qpn", message.peer_qpn.into());
+        self.set("msgrow_opcode", message.opcode);
+        self.set("msgrow_imm", message.imm.into());
+        self.set("msgrow_rq_seq", message.rq_seq.into());
+        self.set("msgrow_sol", message.sol.into());
         self.dut.cycle();
         self.set("msgrow_valid", 0);
         self.messages.insert(row, message);
@@ -298,9 +307,16 @@ impl Bench {
                 let message = message.expect("the message is known");
                 let from = message.laddr.wrapping_add(offset);
                 payload = (0..d.bytes).map(|i| memory_byte(from.wrapping_add(i))).collect();
-                let msg = Msg { first: d.first, last: d.last, msn, ..Msg::default() };
-                let va = message.raddr.wrapping_add(offset);
-                (Body::Write { msg, va, rkey: message.rkey, length: message.length, imm: None }, message.peer_qpn)
+                let msg = Msg { first: d.first, last: d.last, sol: message.sol, msn, ..Msg::default() };
+                let Message { rkey, length, rq_seq, imm: immediate, .. } = *message;
+                let has_imm = message.opcode & 1 != 0;
+                let body = if message.opcode & 2 != 0 {
+                    Body::Send { msg, rq_seq, offset: offset as u32, length, imm: has_imm.then_some(immediate) }
+                } else {
+                    let imm = has_imm.then_some(WriteImm { immediate, rq_seq });
+                    Body::Write { msg, va: message.raddr.wrapping_add(offset), rkey, length, imm }
+                };
+                (body, message.peer_qpn)
             }
             KIND_NOP => {
                 let msg = Msg { msn, ..Msg::default() };
