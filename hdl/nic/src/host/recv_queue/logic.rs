@@ -455,7 +455,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
             & !self.pending.empty.val()
             & !self.of_held.val()
             & !self.record_valid.q.val()
-            & !self.push.val();
+            & !self.push.val()
+            & (self.step.q.val() != RqStep::Open);
         self.pending.read.next = self.drops.val() | self.arrives.val();
         self.arrived_next.next = self.arrived.read_data.val() + 1;
         self.new_buffer.next.lkey = self.collect.q.val().get_bits::<32>(32);
