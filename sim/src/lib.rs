@@ -10,6 +10,7 @@ pub mod cli;
 pub mod memory;
 pub mod models;
 pub mod nic;
+pub mod receiver;
 pub mod recorder;
 pub mod report;
 pub mod scenario;

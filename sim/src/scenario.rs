@@ -91,23 +91,64 @@ pub struct HostConfig {
     pub stall: f64,
     /// Length of such a stall in cycles, uniform from 1.
     pub stall_cycles: u32,
+    /// Time until a payload write is in memory, uniform between the two; writes stay in order.
+    pub write_latency_ns: [u64; 2],
 }
 
 impl Default for HostConfig {
     fn default() -> Self {
-        Self { read_latency_ns: [300, 600], stall: 0.0, stall_cycles: 64 }
+        Self { read_latency_ns: [300, 600], stall: 0.0, stall_cycles: 64, write_latency_ns: [0, 300] }
     }
 }
 
-/// RDMA WRITEs from one node to another.
+/// What messages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    #[default]
+    Write,
+    WriteImm,
+    Send,
+    SendImm,
+}
+
+impl Op {
+    /// The opcode of its WQE.
+    pub fn opcode(self) -> u8 {
+        self as u8
+    }
+
+    /// It uses a receive of the peer.
+    pub fn is_consuming(self) -> bool {
+        self != Op::Write
+    }
+
+    /// It carries an immediate.
+    pub fn has_imm(self) -> bool {
+        matches!(self, Op::WriteImm | Op::SendImm)
+    }
+
+    /// Its data goes to memory that the peer has posted.
+    pub fn is_send(self) -> bool {
+        matches!(self, Op::Send | Op::SendImm)
+    }
+}
+
+/// Messages from one node to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     pub from: usize,
     pub to: usize,
+    /// RDMA WRITE if absent. The others use receives, which the peer posts at once; their first WQE waits 10 us for them.
+    #[serde(default)]
+    pub op: Op,
+    /// The peer posts receives. Without them one message is refused for want of a receive (Q2).
+    #[serde(default = "yes")]
+    pub receives: bool,
     /// In all.
     pub bytes: u64,
-    /// Of each WRITE; the last one may be shorter.
+    /// Of each message; the last one may be shorter.
     pub message_bytes: u64,
     /// Streams the messages are dealt to in turn.
     #[serde(default = "one")]
@@ -118,13 +159,13 @@ pub struct Traffic {
     /// When the first WQE is posted.
     #[serde(default)]
     pub start_ns: u64,
-    /// The remote region is that much shorter than the transfer: the WRITE is refused by the peer (R3, bounds).
+    /// The remote region is that much shorter than the transfer: the message is refused by the peer (R3, bounds; Q3 of a SEND).
     #[serde(default)]
     pub beyond_bytes: u64,
 }
 
 impl Traffic {
-    /// WRITEs in all (a zero-length transfer is one WRITE).
+    /// Messages in all (a zero-length transfer is one message).
     pub fn messages(&self) -> u64 {
         self.bytes.div_ceil(self.message_bytes.max(1)).max(1)
     }
@@ -132,6 +173,9 @@ impl Traffic {
 
 fn two() -> usize {
     2
+}
+fn yes() -> bool {
+    true
 }
 fn one() -> usize {
     1
@@ -157,6 +201,8 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("incast", include_str!("../scenarios/incast.toml")),
     ("bit-errors", include_str!("../scenarios/bit-errors.toml")),
     ("min-fifos", include_str!("../scenarios/min-fifos.toml")),
+    ("sends", include_str!("../scenarios/sends.toml")),
+    ("sends-loss", include_str!("../scenarios/sends-loss.toml")),
 ];
 
 /// For messages.
@@ -268,6 +314,14 @@ impl Scenario {
         if h.read_latency_ns[0] > h.read_latency_ns[1] {
             return fail("host.read_latency_ns", format!("{:?}", h.read_latency_ns), "smallest above largest", "swap the two");
         }
+        if h.write_latency_ns[0] > h.write_latency_ns[1] {
+            return fail(
+                "host.write_latency_ns",
+                format!("{:?}", h.write_latency_ns),
+                "smallest above largest",
+                "swap the two",
+            );
+        }
         if h.stall_cycles == 0 || h.stall >= 1.0 {
             return fail(
                 "host.stall",
@@ -324,6 +378,22 @@ impl Scenario {
                     t.beyond_bytes.to_string(),
                     "not part of a transfer of one WRITE",
                     "choose at most bytes, and message_bytes = bytes",
+                );
+            }
+            if t.op.is_consuming() && !build.sends {
+                return fail(
+                    &key("op"),
+                    format!("{:?}", t.op),
+                    "the build has WRITE only",
+                    "choose a build with `sends`, or op = \"write\"",
+                );
+            }
+            if !t.receives && (!t.op.is_consuming() || t.messages() > 1 || t.beyond_bytes > 0) {
+                return fail(
+                    &key("receives"),
+                    "false".into(),
+                    "not a transfer of one message that uses a receive",
+                    "set op = \"send\" and message_bytes = bytes, without beyond_bytes",
                 );
             }
             qps[t.from] += t.qps;
@@ -390,6 +460,9 @@ mod tests {
             ("[fabric]", "[connection]\ninit_window = 0\n[fabric]", "connection.init_window"),
             ("[fabric]", "[host]\nstall = 1.0\n[fabric]", "host.stall"),
             ("[fabric]", "[host]\nread_latency_ns = [5, 1]\n[fabric]", "swap"),
+            ("[fabric]", "[host]\nwrite_latency_ns = [5, 1]\n[fabric]", "swap"),
+            ("to = 1", "to = 1\nop = \"receive\"", "write_imm"),
+            ("to = 1", "to = 1\nreceives = false", "traffic[0].receives"),
             ("to = 1", "to = 2", "no such node"),
             ("to = 1", "to = 0", "itself"),
             ("to = 1", "to = 1\nqps = 0", "traffic[0].qps"),

@@ -2,10 +2,23 @@
 //!
 //! In: the configurations that the golden model takes. Out: table rows for the engine, in the order in which they are to be written.
 use mrnic_host_bus::rows;
+use mrnic_lockstep::HostRings;
 use mrnic_model::config::{ConnConfig, KeyConfig, QpConfig};
 use mrnic_wire::NetAddr;
 
 pub use mrnic_host_bus::rows::{Rings, Row, TableWrite};
+
+/// The same rings, for the checker.
+pub fn host_rings(r: &Rings) -> HostRings {
+    HostRings {
+        sq_base: r.sq_base,
+        sq_log2: r.sq_log2,
+        cq_base: r.cq_base,
+        rq_base: r.rq_base,
+        rq_log2: r.rq_log2,
+        rcq_base: r.rcq_base,
+    }
+}
 
 /// Everything software sets up on one node.
 #[derive(Debug, Clone, Default)]

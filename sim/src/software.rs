@@ -23,10 +23,16 @@ pub enum SoftwareError {
     WrongQp { node: usize, qp: u16, index: u64, got: u64 },
     #[error("completion check failed: node {node}, QP {qp}: WQE {index} completed with status {status} (nak code {nak}), expected {expected}")]
     Status { node: usize, qp: u16, index: u64, status: u8, nak: u8, expected: u8 },
+    #[error(
+        "completion check failed: node {node}, QP {qp}: the CQE of receive {index} has {what} {got} instead of {expected}"
+    )]
+    Receive { node: usize, qp: u16, index: u64, what: &'static str, got: u64, expected: u64 },
+    #[error("completion check failed: node {node}, QP {qp}: receive {index} completed before byte {offset} of its data was in memory")]
+    Early { node: usize, qp: u16, index: u64, offset: usize },
 }
 
-/// A WRITE to post.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A work request to post: a WRITE, or with another opcode a SEND.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Write {
     pub local: u64,
     pub lkey: u32,
@@ -35,8 +41,10 @@ pub struct Write {
     pub length: u32,
     /// Status its CQE must have.
     pub expect: u8,
-    /// Opcode, 0 for WRITE (others are refused).
+    /// Opcode, 0 for WRITE.
     pub opcode: u8,
+    pub imm: u32,
+    pub solicited: bool,
 }
 
 impl Write {
@@ -50,6 +58,8 @@ impl Write {
         ring::wqe::RADDR.set(&mut w, self.remote.into());
         ring::wqe::RKEY.set(&mut w, self.rkey.into());
         ring::wqe::LENGTH.set(&mut w, self.length.into());
+        ring::wqe::IMM.set(&mut w, self.imm.into());
+        ring::wqe::SOLICITED.set(&mut w, self.solicited.into());
         ring::wqe::WR_ID.set(&mut w, wr_id.into());
         let mut bytes = [0; ring::wqe::BYTES];
         for (b, w) in bytes.chunks_exact_mut(4).zip(w) {
@@ -78,10 +88,12 @@ impl Stream {
     pub fn new(node: usize, qp: u16, memory: &mut HostMemory) -> Self {
         let sq_base = memory.allocate(ring::wqe::BYTES << RING_LOG2, 0, false);
         let cq_base = memory.allocate(ring::cqe::BYTES << RING_LOG2, 0, false);
+        let rq_base = memory.allocate(ring::recv::BYTES << RING_LOG2, 0, false);
+        let rcq_base = memory.allocate(ring::cqe::BYTES << RING_LOG2, 0, false);
         Self {
             node,
             qp,
-            rings: Rings { sq_base, sq_log2: RING_LOG2, cq_base, cq_log2: RING_LOG2 },
+            rings: Rings { sq_base, sq_log2: RING_LOG2, cq_base, cq_log2: RING_LOG2, rq_base, rq_log2: RING_LOG2, rcq_base },
             waiting: VecDeque::new(),
             outstanding: VecDeque::new(),
             produced: 0,

@@ -7,11 +7,12 @@ use crate::capture::{Capture, CaptureError};
 use crate::fabric::{port_on_plane, Fabric, PlaneStats};
 use crate::memory::{HostMemory, OutsideMemory};
 use crate::nic::{NicError, NicSim, Observer};
+use crate::receiver::{Receive, Receiver};
 use crate::recorder::{Log, PathSeries, PathStats, Recorder};
-use crate::scenario::Scenario;
-use crate::setup::NodeSetup;
+use crate::scenario::{Op, Scenario, Traffic};
+use crate::setup::{host_rings, NodeSetup};
 use crate::software::{pattern, SoftwareError, Stream, Transfer, Write};
-use mrnic_lockstep::{Checker, Divergence, HostRings, Record};
+use mrnic_lockstep::{Checker, Divergence, Record};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, Stage, RATE_UNLIMITED};
 use mrnic_nic::config::BuildConfig;
 use mrnic_regs::{code, counter, reg};
@@ -21,6 +22,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a run failed: which check.
@@ -72,6 +74,10 @@ const POLL_CYCLES: u64 = 16;
 const PROGRESS_CYCLES: u64 = 4096;
 /// Cycles after the last completion in which what is still under way must settle.
 const SETTLE_CYCLES: u64 = 40_000;
+/// Time for the first receives to be posted before messages use them.
+const HEAD_START_PS: u64 = 10_000_000;
+/// Difference between the addresses of software and those of the bus, so that a missing translation shows.
+const TRANSLATION: u64 = 0x7000_0000_0000;
 
 /// What a run showed.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -117,6 +123,7 @@ impl Outcome {
 struct Node {
     nic: NicSim,
     streams: Vec<Stream>,
+    receivers: Vec<Receiver>,
     watch: Watch,
 }
 
@@ -189,8 +196,7 @@ pub fn reference_config(build: &BuildConfig, epoch_cap_bytes: u32) -> NicConfig 
         rto_min_ticks: reg::rto_min::RESET,
         epoch_cap_bytes,
         events: false,
-        // the RTL is of stage 1
-        stage: Stage::Write,
+        stage: if build.sends { Stage::Send } else { Stage::Write },
         ..NicConfig::default()
     }
 }
@@ -247,7 +253,7 @@ impl World {
             let mut recorder = Recorder::new(build.clock_ps);
             recorder.log = options.log.then(Log::default);
             let watch = Watch { recorder, checker: None, failed: None };
-            nodes.push(Node { nic, streams: Vec::new(), watch });
+            nodes.push(Node { nic, streams: Vec::new(), receivers: Vec::new(), watch });
         }
         if options.fault != 0 && !nodes[0].nic.set_fault(options.fault) {
             return Err(RunError::Setup(format!("build {} has no fault input", build.name)));
@@ -287,9 +293,7 @@ impl World {
                     checker.open_connection(*i, c).map_err(|e| RunError::Setup(e.to_string()))?;
                 }
                 for (n, q, r) in &setup.qps {
-                    checker
-                        .open_qp(*n, q, HostRings { sq_base: r.sq_base, sq_log2: r.sq_log2, cq_base: r.cq_base })
-                        .map_err(|e| RunError::Setup(e.to_string()))?;
+                    checker.open_qp(*n, q, host_rings(r)).map_err(|e| RunError::Setup(e.to_string()))?;
                 }
                 node.watch.checker = Some(checker);
             }
@@ -354,6 +358,11 @@ impl World {
                         done += s.bytes();
                         count += s.completed();
                         all &= s.done();
+                    }
+                    for r in &mut node.receivers {
+                        r.poll(&mut node.nic)?;
+                        count += r.completed();
+                        all &= r.done();
                     }
                 }
                 if count != completed {
@@ -537,29 +546,26 @@ fn traffic(
     for (i, t) in scenario.traffic.iter().enumerate() {
         let len = t.bytes as usize;
         let local = nodes[t.from].nic.memory.allocate(len.max(1), t.misalign[0], false);
-        let remote = nodes[t.to].nic.memory.allocate(len.max(1), t.misalign[1], true);
-        nodes[t.from].nic.memory.write(local, &pattern(scenario.seed ^ (i as u64) << 40, len))?;
+        // each receive has room for a longest message
+        let room = if t.op.is_send() { t.messages() * t.message_bytes } else { t.bytes };
+        let remote = nodes[t.to].nic.memory.allocate(room.max(1) as usize, t.misalign[1], true);
+        let sent = pattern(scenario.seed ^ (i as u64) << 40, len);
+        nodes[t.from].nic.memory.write(local, &sent)?;
         let mut region = |node: usize, base: u64, length: u64, rights: Rights| -> Result<u32, RunError> {
             let index = setups[node].keys.len() as u32 + 1;
             if index as usize >= build.keys {
                 return Err(RunError::Setup(format!("node {node} needs more than the {} keys of the build", build.keys)));
             }
-            let key = KeyConfig {
-                valid: true,
-                key_low: rng.random(),
-                pd: 1,
-                rights,
-                // software's addresses differ from bus addresses, so that a missing translation shows
-                base: base ^ 0x7000_0000_0000,
-                length,
-                dma_base: base,
-            };
+            let key_low = rng.random();
+            let key = KeyConfig { valid: true, key_low, pd: 1, rights, base: base ^ TRANSLATION, length, dma_base: base };
             setups[node].keys.push((index, key));
             Ok(key_of(index, key.key_low))
         };
         let lkey = region(t.from, local, t.bytes, Rights::default())?;
-        let rkey = region(t.to, remote, t.bytes - t.beyond_bytes, Rights { remote_write: true, ..Rights::default() })?;
+        let rights = Rights { remote_write: !t.op.is_send(), local_write: t.op.is_send(), ..Rights::default() };
+        let rkey = region(t.to, remote, room - t.beyond_bytes, rights)?;
         let first_stream = nodes[t.from].streams.len();
+        let first_receiver = nodes[t.to].receivers.len();
         for _ in 0..t.qps {
             let (qa, qb) = (setups[t.from].qps.len() as u16, setups[t.to].qps.len() as u16);
             let msn: [u32; 2] = [rng.random_range(0..1 << 24), rng.random_range(0..1 << 24)];
@@ -570,28 +576,72 @@ fn traffic(
                 q.tx_start_msn = msn[dir];
                 q.rx_start_msn = msn[1 - dir];
                 q.cq_log2 = stream.rings.cq_log2;
+                // the RTL does not try again (N3)
+                q.rnr_retry = 0;
                 setups[node].qps.push((qp, q, stream.rings));
                 if dir == 0 {
                     nodes[node].streams.push(stream);
+                } else {
+                    nodes[node].receivers.push(Receiver::new(node, qp, stream.rings));
                 }
             }
         }
+        let sent: Arc<[u8]> = sent.into();
         for m in 0..t.messages() {
-            let offset = m * t.message_bytes;
+            let (offset, stream) = (m * t.message_bytes, m as usize % t.qps);
             let length = t.message_bytes.min(t.bytes - offset) as u32;
+            let imm = if t.op.has_imm() { rng.random() } else { 0 };
+            let solicited = t.op.is_consuming() && m % 3 == 0;
             let write = Write {
-                local: (local ^ 0x7000_0000_0000) + offset,
+                local: (local ^ TRANSLATION) + offset,
                 lkey,
-                remote: (remote ^ 0x7000_0000_0000) + offset,
-                rkey,
+                remote: if t.op.is_send() { 0 } else { (remote ^ TRANSLATION) + offset },
+                rkey: if t.op.is_send() { 0 } else { rkey },
                 length,
-                expect: if t.beyond_bytes > 0 { code::STATUS_REM_ACCESS_ERR } else { code::STATUS_SUCCESS },
-                opcode: 0,
+                expect: expected_status(t),
+                opcode: t.op.opcode(),
+                imm,
+                solicited,
             };
-            let stream = first_stream + (m as usize % t.qps);
-            nodes[t.from].streams[stream].add(write, start_ps + t.start_ns * 1000);
+            let head_start = if t.op.is_consuming() { HEAD_START_PS } else { 0 };
+            nodes[t.from].streams[first_stream + stream].add(write, start_ps + head_start + t.start_ns * 1000);
+            if !t.op.is_consuming() || !t.receives {
+                continue;
+            }
+            let has_memory = t.op.is_send();
+            nodes[t.to].receivers[first_receiver + stream].add(Receive {
+                addr: if has_memory { (remote ^ TRANSLATION) + offset } else { 0 },
+                lkey: if has_memory { rkey } else { 0 },
+                room: if has_memory { t.message_bytes as u32 } else { 0 },
+                expect: if t.beyond_bytes == 0 {
+                    code::STATUS_SUCCESS
+                } else if has_memory {
+                    code::STATUS_LOC_PROT_ERR
+                } else {
+                    code::STATUS_WR_FLUSH_ERR
+                },
+                length,
+                imm: t.op.has_imm().then_some(imm),
+                solicited,
+                by_write: t.op == Op::WriteImm,
+                data_at: remote + offset,
+                sent: (sent.clone(), offset as usize),
+            });
         }
-        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes, beyond: t.beyond_bytes });
+        // without a receive nothing is placed
+        let beyond = if t.receives { t.beyond_bytes } else { t.bytes };
+        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes, beyond });
     }
     Ok(transfers)
+}
+
+/// How the WQEs of a transfer complete.
+fn expected_status(t: &Traffic) -> u8 {
+    match (t.receives, t.beyond_bytes > 0, t.op.is_send()) {
+        (false, ..) => code::STATUS_RNR_RETRY_EXC_ERR,
+        (_, false, _) => code::STATUS_SUCCESS,
+        // R3: the region; Q3: the memory of the receive
+        (_, true, false) => code::STATUS_REM_ACCESS_ERR,
+        (_, true, true) => code::STATUS_REM_OP_ERR,
+    }
 }

@@ -50,7 +50,7 @@ fn bad_wqes() {
     let remote = rig.region(1, LEN, 5, writable(), 1);
     let fine = write(&local, &remote, LEN as u32);
     let cases: Vec<(&str, Write)> = vec![
-        ("unknown opcode", Write { opcode: 1, expect: STATUS_LOC_QP_OP_ERR, ..fine }),
+        ("unknown opcode", Write { opcode: 4, expect: STATUS_LOC_QP_OP_ERR, ..fine }),
         ("opcode of all ones", Write { opcode: 0xFF, length: u32::MAX, expect: STATUS_LOC_QP_OP_ERR, ..fine }),
         ("length 2^31 + 1", Write { length: (1 << 31) + 1, lkey: 0, expect: STATUS_LOC_LEN_ERR, ..fine }),
         ("greatest length", Write { length: u32::MAX, expect: STATUS_LOC_LEN_ERR, ..fine }),

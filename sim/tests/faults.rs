@@ -6,6 +6,7 @@ use mrnic_lockstep::Divergence;
 use mrnic_nic::config;
 use mrnic_sim::models;
 use mrnic_sim::scenario::Scenario;
+use mrnic_sim::software::SoftwareError;
 use mrnic_sim::world::{Options, Outcome, RunError, World};
 use mrnic_verilated::Model;
 use std::sync::OnceLock;
@@ -58,6 +59,12 @@ macro_rules! faults {
 const SENDS: &str = "[[traffic]]\nfrom = 0\nto = 1\nbytes = 65536\nmessage_bytes = 16384\n";
 const ALSO_SENDS: &str = "[[traffic]]\nfrom = 2\nto = 1\nbytes = 65536\nmessage_bytes = 16384\n";
 const RECEIVES: &str = "[[traffic]]\nfrom = 1\nto = 0\nbytes = 65536\nmessage_bytes = 16384\n";
+/// Node 0 receives SENDs and WRITEs with immediate.
+const RECEIVES_SENDS: &str =
+    "[[traffic]]\nfrom = 1\nto = 0\nop = \"send_imm\"\nbytes = 40000\nmessage_bytes = 2500\n[host]\nwrite_latency_ns = [500, 2000]\n";
+/// For want of a receive.
+const RECEIVES_NOTHING: &str =
+    "[[traffic]]\nfrom = 1\nto = 0\nop = \"write_imm\"\nbytes = 2500\nmessage_bytes = 2500\nreceives = false\n";
 const SMALL: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 4\n";
 const WIDE: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 32\n";
 
@@ -93,6 +100,12 @@ faults! {
         &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nbytes = 8192\nmessage_bytes = 8192\nbeyond_bytes = 3000\n"]);
     /// S5: a resend carries the bytes of the first packet of its message.
     resend_reads_offset_zero = 12, "S5", "index", &with(&[SMALL, "[fabric]\nloss_data = 0.05\n", SENDS]);
+    /// Q1: the second message lands in the receive of the first.
+    receive_taken_twice = 14, "R5 (placement)", "addr", &with(&[SMALL, RECEIVES_SENDS]);
+    /// Q5: the completion of a receive names the immediate of another message.
+    immediate_of_another_message = 15, "Q5", "data", &with(&[SMALL, RECEIVES_SENDS]);
+    /// Q2: a packet without a receive is accepted.
+    refusal_for_want_of_a_receive_left_out = 16, "Q2", "rnr", &with(&[SMALL, RECEIVES_NOTHING]);
 }
 
 /// What a report says about a planted fault: rule, field, both values, state, the last records, where to look.
@@ -110,4 +123,18 @@ fn the_report_leads_to_the_fault() {
     assert_eq!(d.history.len(), 20, "{text}");
     assert_eq!(d.history.last(), d.record.as_ref());
     assert!(d.window_ns.0 <= d.time_ns && d.time_ns <= d.window_ns.1);
+}
+
+/// Fault 13, Q5: the CQE of a receive does not wait for its data. The golden model knows no time; software sees it.
+#[test]
+fn receive_completes_before_its_data() {
+    let sections = with(&[SMALL, RECEIVES_SENDS]);
+    run("early", &sections, 0).unwrap_or_else(|e| panic!("fails without a fault: {e}"));
+    match run("early", &sections, 13) {
+        Err(RunError::Software(SoftwareError::Early { node: 0, index, offset, .. })) => {
+            println!("fault 13: receive {index}, byte {offset}");
+        }
+        Err(e) => panic!("fault 13 was seen, but not by the software of node 0: {e}"),
+        Ok(o) => panic!("fault 13 was not caught in {} steps", o.commits),
+    }
 }

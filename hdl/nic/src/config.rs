@@ -44,6 +44,8 @@ pub struct FifoDepths {
     pub rx_payload_bytes: usize,
     /// Payload read DMA: descriptors outstanding.
     pub dr_outstanding: usize,
+    /// Receives on their way from host memory.
+    pub recv: usize,
     /// Payload read DMA: data buffered, in bytes.
     pub dr_payload_bytes: usize,
 }
@@ -164,6 +166,7 @@ impl BuildConfig {
             ("fifo.rxerr", f.rxerr, 1, 65_535),
             ("fifo.rx_payload_bytes", f.rx_payload_bytes, 2 * self.max_mtu_bytes, 1 << 22),
             ("fifo.dr_outstanding", f.dr_outstanding, 1, 65_535),
+            ("fifo.recv", f.recv, 1, 65_535),
             ("fifo.dr_payload_bytes", f.dr_payload_bytes, self.max_mtu_bytes, 1 << 22),
         ] {
             if !(min..=max).contains(&value) {
@@ -190,6 +193,7 @@ const SIM_FIFOS: FifoDepths = FifoDepths {
     rxerr: 4,
     rx_payload_bytes: 16_384,
     dr_outstanding: 8,
+    recv: 32,
     dr_payload_bytes: 16_384,
 };
 
@@ -209,6 +213,7 @@ const MIN_FIFOS: FifoDepths = FifoDepths {
     rxerr: 1,
     rx_payload_bytes: 8_192,
     dr_outstanding: 1,
+    recv: 1,
     dr_payload_bytes: 4_096,
 };
 
@@ -228,8 +233,8 @@ const SIM: BuildConfig = BuildConfig {
     fifo: SIM_FIFOS,
     clock_ps: 4_000,
     faults: false,
-    sends: false,
-    recvs_per_qp: 32,
+    sends: true,
+    recvs_per_qp: 128,
 };
 
 /// Every build known by name.
@@ -257,7 +262,7 @@ pub const BUILDS: &[BuildConfig] = &[
         qps: 8,
         paths: 4,
         msgs_per_stream: 8,
-        recvs_per_qp: 16,
+        recvs_per_qp: 32,
         conn_fifo: 8,
         pool_packets: 512,
         keys: 32,
@@ -271,6 +276,7 @@ pub const BUILDS: &[BuildConfig] = &[
         data_width: 512,
         conns: 1024,
         qps: 1024,
+        recvs_per_qp: 64,
         pool_packets: 32_768,
         keys: 1024,
         fifo: FifoDepths {

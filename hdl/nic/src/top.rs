@@ -5,6 +5,8 @@ use crate::config::{BuildConfig, ConfigError};
 use crate::control::csr::Csr;
 use crate::filled::filled;
 use crate::host::completion::Completion;
+use crate::host::ctrl_reads::CtrlReads;
+use crate::host::recv_queue::RecvQueue;
 use crate::host::work_fetch::WorkFetch;
 use crate::packet::egress::Egress;
 use crate::rx::placement_dma::PlacementDma;
@@ -87,6 +89,8 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub dw_ready: Signal<In, Bit>,
     pub dw_data: Signal<Out, Bits<W>>,
     pub dw_last: Signal<Out, Bit>,
+    /// One clock for each payload write whose data is visible to software, in their order.
+    pub dw_done: Signal<In, Bit>,
     pub commit_grant_valid: Signal<Out, Bit>,
     pub commit_grant_conn: Signal<Out, Bits<16>>,
     pub commit_grant_kind: Signal<Out, Bits<2>>,
@@ -180,6 +184,8 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_rx_rx: Signal<Out, Bits<16>>,
     pub commit_rx_unacked: Signal<Out, Bits<3>>,
     pub commit_rx_exp: Signal<Out, Bits<24>>,
+    pub commit_rx_rnr: Signal<Out, Bit>,
+    pub commit_rx_qp_failed: Signal<Out, Bit>,
     pub commit_drop_valid: Signal<Out, Bit>,
     pub commit_drop_reason: Signal<Out, Bits<8>>,
     pub commit_cqe_valid: Signal<Out, Bit>,
@@ -203,9 +209,18 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_wqe_conn: Signal<Out, Bits<16>>,
     pub commit_wqe_status: Signal<Out, Bits<8>>,
     pub commit_wqe_data: Signal<Out, Bits<512>>,
+    pub commit_recv_valid: Signal<Out, Bit>,
+    pub commit_recv_qp: Signal<Out, Bits<16>>,
+    pub commit_recv_index: Signal<Out, Bits<16>>,
+    pub commit_recv_data: Signal<Out, Bits<256>>,
+    pub commit_rcqe_valid: Signal<Out, Bit>,
+    pub commit_rcqe_qp: Signal<Out, Bits<16>>,
+    pub commit_rcqe_data: Signal<Out, Bits<256>>,
     csr: Box<Csr>,
     fetch: Box<WorkFetch<W>>,
     completion: Box<Completion<W>>,
+    recv: Box<RecvQueue<W>>,
+    reads: Box<CtrlReads<W>>,
     tx: Box<TxCore>,
     rx: Box<RxCore>,
     place: Box<PlacementDma<W, K>>,
@@ -221,6 +236,8 @@ impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
             csr: Box::new(Csr::new(config)),
             fetch: Box::new(WorkFetch::new(config)),
             completion: Box::new(Completion::new(config)),
+            recv: Box::new(RecvQueue::new(config)),
+            reads: Box::new(CtrlReads::new(config)),
             tx: Box::new(TxCore::new(config)),
             rx: Box::new(RxCore::new(config)),
             place: Box::new(PlacementDma::new(config)),
@@ -256,6 +273,8 @@ impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind,
             commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_wqe_valid, commit_wqe_qp,
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
+            dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_recv_valid, commit_recv_qp, commit_recv_index,
+            commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
         })
     }
 }
@@ -264,16 +283,19 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module engine: every block of the NIC, wired");
-        clock!(self, clock, csr, fetch, completion, tx, rx, place, egress, parser);
+        clock!(self, clock, csr, fetch, completion, recv, reads, tx, rx, place, egress, parser);
         self.csr.reset.next = self.reset.val();
         self.fetch.reset.next = self.reset.val();
         self.completion.reset.next = self.reset.val();
+        self.recv.reset.next = self.reset.val();
+        self.reads.reset.next = self.reset.val();
         self.tx.reset.next = self.reset.val();
         self.rx.reset.next = self.reset.val();
         self.place.reset.next = self.reset.val();
         self.egress.reset.next = self.reset.val();
         self.parser.reset.next = self.reset.val();
         self.completion.fault.next = self.fault.val();
+        self.recv.fault.next = self.fault.val();
         self.tx.fault.next = self.fault.val();
         self.rx.fault.next = self.fault.val();
         self.egress.fault.next = self.fault.val();
@@ -297,11 +319,15 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.csr.axil_rready.next = self.axil_rready.val();
         self.csr.cfg_busy.next = self.fetch.cfg_busy.val()
             | self.completion.cfg_busy.val()
+            | self.recv.cfg_busy.val()
             | self.tx.cfg_busy.val()
             | self.rx.cfg_busy.val()
             | self.egress.cfg_busy.val();
-        self.csr.init_done.next =
-            self.fetch.init_done.val() & self.completion.init_done.val() & self.tx.init_done.val() & self.rx.init_done.val();
+        self.csr.init_done.next = self.fetch.init_done.val()
+            & self.completion.init_done.val()
+            & self.recv.init_done.val()
+            & self.tx.init_done.val()
+            & self.rx.init_done.val();
         self.fetch.cfg_valid.next = self.csr.cfg_valid.val();
         self.fetch.cfg_table.next = self.csr.cfg_table.val();
         self.fetch.cfg_index.next = self.csr.cfg_index.val();
@@ -310,6 +336,11 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.cfg_table.next = self.csr.cfg_table.val();
         self.completion.cfg_index.next = self.csr.cfg_index.val();
         self.completion.cfg_data.next = self.csr.cfg_data.val();
+        self.recv.cfg_valid.next = self.csr.cfg_valid.val();
+        self.recv.cfg_table.next = self.csr.cfg_table.val();
+        self.recv.cfg_index.next = self.csr.cfg_index.val();
+        self.recv.cfg_data.next = self.csr.cfg_data.val();
+        self.recv.completion_busy.next = self.completion.cfg_busy.val();
         self.tx.cfg_valid.next = self.csr.cfg_valid.val();
         self.tx.cfg_table.next = self.csr.cfg_table.val();
         self.tx.cfg_index.next = self.csr.cfg_index.val();
@@ -334,15 +365,30 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.fetch.doorbell_qp.next = self.csr.doorbell_qp.val();
         self.fetch.doorbell_index.next = self.csr.doorbell_index.val();
         comment!("no queue of receives yet: doorbells of receives are taken and forgotten");
-        self.csr.rdoorbell_ready.next = true;
-        self.cr_desc_valid.next = self.fetch.cr_desc_valid.val();
-        self.fetch.cr_desc_ready.next = self.cr_desc_ready.val();
-        self.cr_desc_addr.next = self.fetch.cr_desc_addr.val();
-        self.cr_desc_len.next = self.fetch.cr_desc_len.val();
-        self.fetch.cr_valid.next = self.cr_valid.val();
-        self.cr_ready.next = self.fetch.cr_ready.val();
-        self.fetch.cr_data.next = self.cr_data.val();
-        self.fetch.cr_last.next = self.cr_last.val();
+        self.reads.a_desc_valid.next = self.fetch.cr_desc_valid.val();
+        self.fetch.cr_desc_ready.next = self.reads.a_desc_ready.val();
+        self.reads.a_desc_addr.next = self.fetch.cr_desc_addr.val();
+        self.reads.a_desc_len.next = self.fetch.cr_desc_len.val();
+        self.fetch.cr_valid.next = self.reads.a_valid.val();
+        self.reads.a_ready.next = self.fetch.cr_ready.val();
+        self.fetch.cr_data.next = self.reads.data.val();
+        self.fetch.cr_last.next = self.reads.last.val();
+        self.reads.b_desc_valid.next = self.recv.rr_desc_valid.val();
+        self.recv.rr_desc_ready.next = self.reads.b_desc_ready.val();
+        self.reads.b_desc_addr.next = self.recv.rr_desc_addr.val();
+        self.reads.b_desc_len.next = self.recv.rr_desc_len.val();
+        self.recv.rr_valid.next = self.reads.b_valid.val();
+        self.reads.b_ready.next = self.recv.rr_ready.val();
+        self.recv.rr_data.next = self.reads.data.val();
+        self.recv.rr_last.next = self.reads.last.val();
+        self.cr_desc_valid.next = self.reads.cr_desc_valid.val();
+        self.reads.cr_desc_ready.next = self.cr_desc_ready.val();
+        self.cr_desc_addr.next = self.reads.cr_desc_addr.val();
+        self.cr_desc_len.next = self.reads.cr_desc_len.val();
+        self.reads.cr_valid.next = self.cr_valid.val();
+        self.cr_ready.next = self.reads.cr_ready.val();
+        self.reads.cr_data.next = self.cr_data.val();
+        self.reads.cr_last.next = self.cr_last.val();
         self.tx.msg_valid.next = self.fetch.msg_valid.val();
         self.fetch.msg_ready.next = self.tx.msg_ready.val();
         self.tx.msg_conn.next = self.fetch.msg_conn.val();
@@ -391,11 +437,6 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.nak_code.next = self.tx.nak_code.val();
         self.completion.nak_msn.next = self.tx.nak_msn.val();
         self.completion.nak_rnr.next = self.tx.nak_rnr.val();
-        comment!("no queue of receives yet: flushes are taken and forgotten");
-        self.completion.flush_ready.next = true;
-        self.completion.rcqe_valid.next = false;
-        self.completion.rcqe_addr.next = 0.into();
-        self.completion.rcqe_data.next = 0.into();
         self.completion.cerr_valid.next = self.tx.cerr_valid.val();
         self.tx.cerr_ready.next = self.completion.cerr_ready.val();
         self.completion.cerr_conn.next = self.tx.cerr_conn.val();
@@ -417,6 +458,44 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.cw_ready.next = self.cw_ready.val();
         self.cw_data.next = self.completion.cw_data.val();
         self.cw_last.next = self.completion.cw_last.val();
+        comment!("receives");
+        self.recv.rdoorbell_valid.next = self.csr.rdoorbell_valid.val();
+        self.csr.rdoorbell_ready.next = self.recv.rdoorbell_ready.val();
+        self.recv.rdoorbell_qp.next = self.csr.rdoorbell_qp.val();
+        self.recv.rdoorbell_index.next = self.csr.rdoorbell_index.val();
+        self.recv.rq_look.next = self.rx.rq_look.val();
+        self.recv.rq_qp.next = self.rx.rq_qp.val();
+        self.recv.rq_seq.next = self.rx.rq_seq.val();
+        self.recv.rq_msn.next = self.rx.rq_msn.val();
+        self.recv.rq_step.next = self.rx.rq_step.val();
+        self.recv.rx_commit.next = self.rx.commit_rx_valid.val();
+        self.rx.rq_found.next = self.recv.rq_found.val();
+        self.rx.rq_addr.next = self.recv.rq_addr.val();
+        self.rx.rq_len.next = self.recv.rq_len.val();
+        self.rx.rq_lkey.next = self.recv.rq_lkey.val();
+        self.rx.rq_timer.next = self.recv.rq_timer.val();
+        self.recv.rq_mark.next = self.rx.rq_mark.val();
+        self.recv.rq_accept.next = self.rx.rq_accept.val();
+        self.recv.rq_length.next = self.rx.rq_length.val();
+        self.recv.rq_imm.next = self.rx.rq_imm.val();
+        self.recv.rq_has_imm.next = self.rx.rq_has_imm.val();
+        self.recv.rq_sol.next = self.rx.rq_sol.val();
+        self.recv.rq_by_write.next = self.rx.rq_by_write.val();
+        self.recv.rq_failed.next = self.rx.rq_failed.val();
+        self.recv.pass_valid.next = self.rx.pass_valid.val();
+        self.rx.pass_ready.next = self.recv.pass_ready.val();
+        self.recv.pass_qp.next = self.rx.pass_qp.val();
+        self.recv.pass_slot.next = self.rx.pass_slot.val();
+        self.recv.pass_ticket.next = self.rx.pass_ticket.val();
+        self.recv.flush_valid.next = self.completion.flush_valid.val();
+        self.completion.flush_ready.next = self.recv.flush_ready.val();
+        self.recv.flush_qp.next = self.completion.flush_qp.val();
+        self.recv.done_count.next = self.place.done_count.val();
+        self.place.dw_done.next = self.dw_done.val();
+        self.completion.rcqe_valid.next = self.recv.rcqe_valid.val();
+        self.recv.rcqe_ready.next = self.completion.rcqe_ready.val();
+        self.completion.rcqe_addr.next = self.recv.rcqe_addr.val();
+        self.completion.rcqe_data.next = self.recv.rcqe_data.val();
         comment!("packets out");
         self.egress.desc_valid.next = self.tx.desc_valid.val();
         self.tx.desc_ready.next = self.egress.desc_ready.val();
@@ -510,14 +589,6 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.hdr_mak_qp.next = self.parser.hdr_mak_qp.val();
         self.rx.hdr_mak_code.next = self.parser.hdr_mak_code.val();
         self.rx.hdr_mak_msn.next = self.parser.hdr_mak_msn.val();
-        comment!("no receive queue yet: nothing is posted");
-        self.rx.rq_found.next = 1.into();
-        self.rx.rq_addr.next = 0.into();
-        self.rx.rq_len.next = 0.into();
-        self.rx.rq_lkey.next = 0.into();
-        self.rx.rq_timer.next = 0.into();
-        self.rx.pass_ready.next = true;
-        self.place.dw_done.next = false;
         self.place.pl_valid.next = self.parser.pl_valid.val();
         self.parser.pl_ready.next = self.place.pl_ready.val();
         self.place.pl_data.next = self.parser.pl_data.val();
@@ -644,6 +715,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_rx_rx.next = self.rx.commit_rx_rx.val();
         self.commit_rx_unacked.next = self.rx.commit_rx_unacked.val();
         self.commit_rx_exp.next = self.rx.commit_rx_exp.val();
+        self.commit_rx_rnr.next = self.rx.commit_rx_rnr.val();
+        self.commit_rx_qp_failed.next = self.rx.commit_rx_qp_failed.val();
         self.commit_drop_valid.next = self.parser.commit_drop_valid.val();
         self.commit_drop_reason.next = self.parser.commit_drop_reason.val();
         self.commit_cqe_valid.next = self.completion.commit_cqe_valid.val();
@@ -667,6 +740,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_wqe_conn.next = self.fetch.msg_conn.val();
         self.commit_wqe_status.next = self.fetch.cmsg_status.val();
         self.commit_wqe_data.next = self.fetch.commit_data.val();
+        self.commit_recv_valid.next = self.recv.commit_recv_valid.val();
+        self.commit_recv_qp.next = self.recv.commit_recv_qp.val();
+        self.commit_recv_index.next = self.recv.commit_recv_index.val();
+        self.commit_recv_data.next = self.recv.commit_recv_data.val();
+        self.commit_rcqe_valid.next = self.recv.commit_rcqe_valid.val();
+        self.commit_rcqe_qp.next = self.recv.commit_rcqe_qp.val();
+        self.commit_rcqe_data.next = self.recv.commit_rcqe_data.val();
         comment!("counters");
         self.events.next = 0.into();
         self.events.next = self.events.val().replace_bit(
@@ -687,7 +767,9 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         );
         self.events.next = self.events.val().replace_bit(
             3,
-            self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & self.rx.commit_rx_code.val().any(),
+            self.rx.commit_rx_valid.val()
+                & (self.rx.commit_rx_kind.val() == 0)
+                & (self.rx.commit_rx_code.val().any() | self.rx.commit_rx_rnr.val()),
         );
         self.events.next =
             self.events.val().replace_bit(4, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 1));
@@ -816,6 +898,8 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub dw_ready: Signal<In, Bit>,
     pub dw_data: Signal<Out, Bits<W>>,
     pub dw_last: Signal<Out, Bit>,
+    /// One clock for each payload write whose data is visible to software, in their order.
+    pub dw_done: Signal<In, Bit>,
     pub commit_grant_valid: Signal<Out, Bit>,
     pub commit_grant_conn: Signal<Out, Bits<16>>,
     pub commit_grant_kind: Signal<Out, Bits<2>>,
@@ -909,6 +993,8 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_rx_rx: Signal<Out, Bits<16>>,
     pub commit_rx_unacked: Signal<Out, Bits<3>>,
     pub commit_rx_exp: Signal<Out, Bits<24>>,
+    pub commit_rx_rnr: Signal<Out, Bit>,
+    pub commit_rx_qp_failed: Signal<Out, Bit>,
     pub commit_drop_valid: Signal<Out, Bit>,
     pub commit_drop_reason: Signal<Out, Bits<8>>,
     pub commit_cqe_valid: Signal<Out, Bit>,
@@ -932,6 +1018,13 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_wqe_conn: Signal<Out, Bits<16>>,
     pub commit_wqe_status: Signal<Out, Bits<8>>,
     pub commit_wqe_data: Signal<Out, Bits<512>>,
+    pub commit_recv_valid: Signal<Out, Bit>,
+    pub commit_recv_qp: Signal<Out, Bits<16>>,
+    pub commit_recv_index: Signal<Out, Bits<16>>,
+    pub commit_recv_data: Signal<Out, Bits<256>>,
+    pub commit_rcqe_valid: Signal<Out, Bit>,
+    pub commit_rcqe_qp: Signal<Out, Bits<16>>,
+    pub commit_rcqe_data: Signal<Out, Bits<256>>,
     engine: Box<Engine<W, K, NB>>,
 }
 
@@ -970,6 +1063,8 @@ impl<const W: usize, const K: usize, const NB: usize> Top<W, K, NB> {
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind,
             commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_wqe_valid, commit_wqe_qp,
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
+            dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_recv_valid, commit_recv_qp, commit_recv_index,
+            commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
         })
     }
 }
@@ -1038,6 +1133,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
         self.engine.dw_ready.next = self.dw_ready.val();
         self.dw_data.next = self.engine.dw_data.val();
         self.dw_last.next = self.engine.dw_last.val();
+        self.engine.dw_done.next = self.dw_done.val();
         self.commit_grant_valid.next = self.engine.commit_grant_valid.val();
         self.commit_grant_conn.next = self.engine.commit_grant_conn.val();
         self.commit_grant_kind.next = self.engine.commit_grant_kind.val();
@@ -1131,6 +1227,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
         self.commit_rx_rx.next = self.engine.commit_rx_rx.val();
         self.commit_rx_unacked.next = self.engine.commit_rx_unacked.val();
         self.commit_rx_exp.next = self.engine.commit_rx_exp.val();
+        self.commit_rx_rnr.next = self.engine.commit_rx_rnr.val();
+        self.commit_rx_qp_failed.next = self.engine.commit_rx_qp_failed.val();
         self.commit_drop_valid.next = self.engine.commit_drop_valid.val();
         self.commit_drop_reason.next = self.engine.commit_drop_reason.val();
         self.commit_cqe_valid.next = self.engine.commit_cqe_valid.val();
@@ -1154,6 +1252,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
         self.commit_wqe_conn.next = self.engine.commit_wqe_conn.val();
         self.commit_wqe_status.next = self.engine.commit_wqe_status.val();
         self.commit_wqe_data.next = self.engine.commit_wqe_data.val();
+        self.commit_recv_valid.next = self.engine.commit_recv_valid.val();
+        self.commit_recv_qp.next = self.engine.commit_recv_qp.val();
+        self.commit_recv_index.next = self.engine.commit_recv_index.val();
+        self.commit_recv_data.next = self.engine.commit_recv_data.val();
+        self.commit_rcqe_valid.next = self.engine.commit_rcqe_valid.val();
+        self.commit_rcqe_qp.next = self.engine.commit_rcqe_qp.val();
+        self.commit_rcqe_data.next = self.engine.commit_rcqe_data.val();
     }
 }
 

@@ -24,6 +24,10 @@ pub struct Rings {
     pub sq_log2: u8,
     pub cq_base: u64,
     pub cq_log2: u8,
+    pub rq_base: u64,
+    pub rq_log2: u8,
+    /// Receives complete here; as many entries as at `cq_base`.
+    pub rcq_base: u64,
 }
 
 /// Closes a row: a connection, a queue pair or a memory region.
@@ -103,6 +107,11 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
         .set(f::SQ_LOG2, r.sq_log2)
         .set(f::CQ_LOG2, r.cq_log2)
         .set(f::CQ_BASE, r.cq_base)
+        .set(f::RQ_LOG2, r.rq_log2)
+        .set(f::RCQ_LOG2, r.cq_log2)
+        .set(f::RQ_BASE, r.rq_base)
+        .set(f::RCQ_BASE, r.rcq_base)
+        .set(f::MIN_RNR_TIMER, q.min_rnr_timer)
         .set(f::PD, q.pd)
         .set(f::TX_MSN, q.tx_start_msn)
         .set(f::RX_MSN, q.rx_start_msn)
@@ -180,11 +189,15 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
     config.tx_start_msn = f::TX_MSN.get(row) as u32;
     config.rx_start_msn = f::RX_MSN.get(row) as u32;
     config.cq_log2 = f::CQ_LOG2.get(row) as u8;
+    config.min_rnr_timer = f::MIN_RNR_TIMER.get(row) as u8;
     let rings = Rings {
         sq_base: f::SQ_BASE.get(row),
         sq_log2: f::SQ_LOG2.get(row) as u8,
         cq_base: f::CQ_BASE.get(row),
         cq_log2: config.cq_log2,
+        rq_base: f::RQ_BASE.get(row),
+        rq_log2: f::RQ_LOG2.get(row) as u8,
+        rcq_base: f::RCQ_BASE.get(row),
     };
     Some((config, rings))
 }
@@ -246,7 +259,8 @@ mod tests {
             assert_eq!(read_connection(&closed(1, 3).row, &paths), None);
         }
         let config = QpConfig { pd: 9, cq_log2: 7, tx_start_msn: 0xff_ffff, rx_start_msn: 1, ..QpConfig::new(5, 0xabcdef) };
-        let rings = Rings { sq_base: 1 << 63, sq_log2: 6, cq_base: 0x7fff_0000_1000, cq_log2: 7 };
+        let (cq_base, rq_base, rcq_base) = (0x7fff_0000_1000, 0x7fff_0000_2000, 1 << 62);
+        let rings = Rings { sq_base: 1 << 63, sq_log2: 6, cq_base, cq_log2: 7, rq_base, rq_log2: 5, rcq_base };
         assert_eq!(read_qp(&qp(11, &config, &rings).row), Some((config, rings)));
         assert_eq!(read_qp(&closed(3, 11).row), None);
         let rights = Rights { remote_write: true, ..Rights::default() };

@@ -95,6 +95,10 @@ impl QueueRings {
             sq_log2: self.log2,
             cq_base: base + ((ring::wqe::BYTES as u64) << self.log2),
             cq_log2: self.log2,
+            // this device posts no receives
+            rq_base: 0,
+            rq_log2: 0,
+            rcq_base: 0,
         }
     }
 

@@ -13,7 +13,6 @@ use crate::software::{Stream, Write};
 use anyhow::{bail, Result};
 use mrnic_lockstep::{Kind, Record};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, PathConfig, QpConfig, RATE_UNLIMITED};
-use mrnic_regs::code;
 use mrnic_verilated::Model;
 use mrnic_wire::{emit_packet, Ack, Body, NetAddr, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector};
 
@@ -56,7 +55,7 @@ const PORT: u16 = 0xC000;
 
 /// An engine that has sent 256 packets and waits.
 fn waiting(model: &Model, period_ps: u64, log: &mut Log) -> Result<NicSim> {
-    let host = HostConfig { read_latency_ns: [0, 0], stall: 0.0, stall_cycles: 1 };
+    let host = HostConfig { read_latency_ns: [0, 0], stall_cycles: 1, ..HostConfig::default() };
     let mut nic = NicSim::new(model, 0, period_ps, &host, 1)?;
     let bytes = PACKETS as usize * MTU_BYTES;
     let buffer = nic.memory.allocate(bytes, 0, false);
@@ -74,7 +73,7 @@ fn waiting(model: &Model, period_ps: u64, log: &mut Log) -> Result<NicSim> {
         nic.write_table(&w);
     }
     let lkey = key_of(1, 0);
-    let write = Write { local: LOCAL, lkey, remote: 0, rkey: 0, length: bytes as u32, expect: code::STATUS_SUCCESS, opcode: 0 };
+    let write = Write { local: LOCAL, lkey, remote: 0, rkey: 0, length: bytes as u32, ..Write::default() };
     stream.add(write, 0);
     while !nic.bus_idle() {
         nic.step(log)?;

@@ -17,8 +17,8 @@ use mrnic_lockstep::Record;
 use mrnic_regs::{reg, ring, table};
 use mrnic_verilated::{Dut, Model, Port, PortError};
 use rand::rngs::SmallRng;
-use rand::SeedableRng;
-use std::collections::HashMap;
+use rand::{Rng, SeedableRng};
+use std::collections::{HashMap, VecDeque};
 use stream::{Names, Sink, Source};
 use thiserror::Error;
 
@@ -83,6 +83,8 @@ pub struct NicSim<H = HostMemory> {
     dut: Dut,
     reset: Port,
     fault: Option<Port>,
+    /// Tells the engine of a payload write that is in memory (builds with receive queues).
+    write_done: Option<Port>,
     bus: AxiLite,
     staged: HashMap<u16, u32>,
     rx: Source,
@@ -94,6 +96,11 @@ pub struct NicSim<H = HostMemory> {
     commit: CommitPort,
     records: Vec<Record>,
     rng: SmallRng,
+    /// Payload writes on their way to memory: when they are there, address, bytes.
+    landing: VecDeque<(u64, u64, Vec<u8>)>,
+    /// Of them in memory, and the engine does not know.
+    landed: u32,
+    write_rng: SmallRng,
     host: HostConfig,
     cycle: u64,
     period_ps: u64,
@@ -132,6 +139,7 @@ impl<H: Host> NicSim<H> {
             node,
             reset: dut.input("reset")?,
             fault: dut.input("fault").ok(),
+            write_done: dut.input("dw_done").ok(),
             bus: AxiLite::new(&dut)?,
             staged: HashMap::new(),
             rx,
@@ -143,6 +151,9 @@ impl<H: Host> NicSim<H> {
             commit: CommitPort::new(&dut)?,
             records: Vec::new(),
             rng: SmallRng::seed_from_u64(seed ^ (node as u64) << 32),
+            landing: VecDeque::new(),
+            landed: 0,
+            write_rng: SmallRng::seed_from_u64(!seed ^ (node as u64) << 32),
             host: host.clone(),
             cycle: 0,
             period_ps,
@@ -163,6 +174,8 @@ impl<H: Host> NicSim<H> {
             Sink::new(&self.dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: Some(&t[3]), keep: Some(&t[4]) })?;
         self.bus = AxiLite::new(&self.dut)?;
         self.staged.clear();
+        self.landing.clear();
+        self.landed = 0;
         self.payload_read = ReadPort::new(&self.dut, "dr", false)?;
         self.payload_write = WritePort::new(&self.dut, "dw")?;
         self.wqe_read = ReadPort::new(&self.dut, "cr", true)?;
@@ -257,6 +270,14 @@ impl<H: Host> NicSim<H> {
         self.bus.write(reg::doorbell::OFFSET, bell[0]);
     }
 
+    /// Queues a doorbell of a receive queue.
+    pub fn ring_recv(&mut self, qp: u16, producer: u16) {
+        let mut bell = [0u32];
+        reg::doorbell_rq::QP.set(&mut bell, qp.into());
+        reg::doorbell_rq::PRODUCER.set(&mut bell, producer.into());
+        self.bus.write(reg::doorbell_rq::OFFSET, bell[0]);
+    }
+
     /// All register accesses are done.
     pub fn bus_idle(&self) -> bool {
         self.bus.idle()
@@ -294,7 +315,8 @@ impl<H: Host> NicSim<H> {
 
     /// Nothing is under way in the host's DMA ports.
     pub fn dma_idle(&self) -> bool {
-        self.payload_read.idle() && self.payload_write.idle() && self.wqe_read.idle() && self.cqe_write.idle()
+        let landed = self.landing.is_empty() && self.landed == 0;
+        landed && self.payload_read.idle() && self.payload_write.idle() && self.wqe_read.idle() && self.cqe_write.idle()
     }
 
     /// Starts a waveform.
@@ -311,6 +333,14 @@ impl<H: Host> NicSim<H> {
     pub fn step(&mut self, observer: &mut dyn Observer<H>) -> Result<Option<Vec<u8>>, NicError> {
         let (node, cycle, now) = (self.node, self.cycle, self.now_ps());
         let outside = |access| NicError::Memory { node, cycle, access };
+        while let Some((_, addr, data)) = self.landing.pop_front_if(|w| w.0 <= now) {
+            self.memory.dma_write(addr, &data).map_err(outside)?;
+            self.landed += 1;
+        }
+        if let Some(done) = &self.write_done {
+            done.set_bit(self.landed > 0);
+        }
+        self.landed = self.landed.saturating_sub(1);
         self.bus.drive();
         self.rx.drive(false);
         self.tx.drive(false);
@@ -333,7 +363,10 @@ impl<H: Host> NicSim<H> {
         }
         if let Some((addr, data)) = self.payload_write.sample() {
             observer.dma_write(cycle, addr, &data);
-            self.memory.dma_write(addr, &data).map_err(outside)?;
+            let [least, most] = self.host.write_latency_ns;
+            let at = now + 1000 * self.write_rng.random_range(least..=most);
+            let at = self.landing.back().map_or(at, |w| at.max(w.0));
+            self.landing.push_back((at, addr, data));
         }
         if let Some((addr, data)) = self.cqe_write.sample() {
             debug_assert_eq!(data.len(), ring::cqe::BYTES);

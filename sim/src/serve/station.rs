@@ -6,10 +6,11 @@ use super::figures::Figures;
 use super::peer::Peer;
 use super::watch::{Fact, Watch};
 use crate::nic::{NicError, NicSim};
+use crate::setup::host_rings;
 use mrnic_host_bus::rows::{self, Row, TableWrite};
 use mrnic_host_bus::Message;
-use mrnic_lockstep::{Checker, HostRings};
-use mrnic_model::ConfigError;
+use mrnic_lockstep::Checker;
+use mrnic_model::{ConfigError, QpConfig};
 use mrnic_regs::{reg, table};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -248,8 +249,9 @@ fn tell(checker: &mut Checker, write: &TableWrite, paths: &[Row; 8]) -> Result<(
         },
         table::qp::NUMBER => match rows::read_qp(row) {
             Some((config, rings)) => {
-                let rings = HostRings { sq_base: rings.sq_base, sq_log2: rings.sq_log2, cq_base: rings.cq_base };
-                checker.open_qp(index, &config, rings)
+                // the RTL does not try again (N3)
+                let config = QpConfig { rnr_retry: 0, ..config };
+                checker.open_qp(index, &config, host_rings(&rings))
             }
             None => {
                 checker.close_qp(index);

@@ -3,7 +3,7 @@
 //! In: regions, connections, queue pairs, WRITEs, frames made by hand. Out: what completed, counters, memory.
 //! Guarantees: every step is compared with the golden model; table writes reach engine and model alike.
 #![allow(dead_code)] // each test file uses its part
-use mrnic_lockstep::{Checker, Divergence, HostRings, Record};
+use mrnic_lockstep::{Checker, Divergence, Record};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, Stage};
 use mrnic_nic::config::{self, BuildConfig};
 use mrnic_regs::{code, counter, reg, table};
@@ -11,7 +11,7 @@ use mrnic_sim::memory::HostMemory;
 use mrnic_sim::models;
 use mrnic_sim::nic::{NicSim, Observer};
 use mrnic_sim::scenario::HostConfig;
-use mrnic_sim::setup::{NodeSetup, TableWrite};
+use mrnic_sim::setup::{host_rings, NodeSetup, TableWrite};
 use mrnic_sim::software::{pattern, Stream, Write};
 use mrnic_verilated::Model;
 use mrnic_wire::NetAddr;
@@ -162,7 +162,7 @@ fn checker(build: &BuildConfig, rto_min_ticks: u32) -> Checker {
         rto_min_ticks,
         epoch_cap_bytes: 0,
         events: false,
-        stage: Stage::Write,
+        stage: if build.sends { Stage::Send } else { Stage::Write },
         ..NicConfig::default()
     };
     Checker::new(&config, build.clock_ps).expect("the build's sizes suit the model")
@@ -232,8 +232,7 @@ impl Rig {
             node.watch.checker.open_connection(*i, c).expect("a good connection");
         }
         for (n, q, r) in &setup.qps {
-            let rings = HostRings { sq_base: r.sq_base, sq_log2: r.sq_log2, cq_base: r.cq_base };
-            node.watch.checker.open_qp(*n, q, rings).expect("a good queue pair");
+            node.watch.checker.open_qp(*n, q, host_rings(r)).expect("a good queue pair");
         }
         for w in setup.writes() {
             node.nic.write_table(&w);
@@ -334,6 +333,7 @@ impl Rig {
         q.tx_start_msn = START_MSN;
         q.rx_start_msn = START_MSN;
         q.cq_log2 = stream.rings.cq_log2;
+        q.rnr_retry = 0;
         let rings = stream.rings;
         n.streams.push(stream);
         self.apply(node, NodeSetup { qps: vec![(qp, q, rings)], ..NodeSetup::default() });
@@ -514,5 +514,13 @@ impl Counters {
 
 /// A WRITE of the first `length` bytes of `from` to `to` that succeeds.
 pub fn write(from: &Region, to: &Region, length: u32) -> Write {
-    Write { local: from.va, lkey: from.key, remote: to.va, rkey: to.key, length, expect: code::STATUS_SUCCESS, opcode: 0 }
+    Write {
+        local: from.va,
+        lkey: from.key,
+        remote: to.va,
+        rkey: to.key,
+        length,
+        expect: code::STATUS_SUCCESS,
+        ..Write::default()
+    }
 }

@@ -8,7 +8,9 @@ use crate::record::{Kind, Record};
 use crate::rules::rule_of;
 use crate::step::{show, Step};
 use crate::Memory;
-use mrnic_model::{ConfigError, ConnConfig, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, QpConfig};
+use mrnic_model::{
+    ConfigError, ConnConfig, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, QpConfig, RnrEvent,
+};
 use mrnic_wire::parse_packet;
 use std::collections::{HashMap, VecDeque};
 
@@ -49,6 +51,10 @@ pub struct HostRings {
     pub sq_base: u64,
     pub sq_log2: u8,
     pub cq_base: u64,
+    pub rq_base: u64,
+    pub rq_log2: u8,
+    /// As many entries as the ring at `cq_base`.
+    pub rcq_base: u64,
 }
 
 /// The rings of a queue pair and how far they were used.
@@ -58,6 +64,8 @@ pub(crate) struct RingState {
     pub cq_log2: u8,
     pub wqes: u64,
     pub cqes: u64,
+    pub recvs: u64,
+    pub recv_cqes: u64,
 }
 
 /// A retired packet that completion has not counted yet.
@@ -73,6 +81,8 @@ pub(crate) struct Retired {
 pub(crate) struct Causes {
     /// Refusals of the peer, in order: QP, code, MSN.
     pub naks: VecDeque<(u32, u8, u32)>,
+    /// The same for want of a receive.
+    pub rnrs: VecDeque<RnrEvent>,
     /// QP -> packets refused by it (R4) less error events seen; the event may come before the step's record.
     pub refusals: HashMap<u32, i64>,
     /// Retired packets that completion has yet to count.
@@ -127,7 +137,8 @@ impl Checker {
     /// Opens a queue pair.
     pub fn open_qp(&mut self, qpn: u16, config: &QpConfig, rings: HostRings) -> std::result::Result<(), ConfigError> {
         self.model.open_qp(qpn.into(), config)?;
-        self.rings[usize::from(qpn)] = Some(RingState { rings, cq_log2: config.cq_log2, wqes: 0, cqes: 0 });
+        self.rings[usize::from(qpn)] =
+            Some(RingState { rings, cq_log2: config.cq_log2, wqes: 0, cqes: 0, recvs: 0, recv_cqes: 0 });
         Ok(())
     }
 
@@ -138,6 +149,7 @@ impl Checker {
             *rings = None;
         }
         self.causes.naks.retain(|nak| nak.0 != u32::from(qpn));
+        self.causes.rnrs.retain(|rnr| rnr.qpn != u32::from(qpn));
         self.causes.packets_left.retain(|message, _| message.0 != u32::from(qpn));
     }
 
@@ -194,6 +206,8 @@ impl Checker {
             Kind::Retire => self.retire(&mut step),
             Kind::Ret => self.ret(&mut step),
             Kind::Cqe => self.cqe(&mut step),
+            Kind::Recv => self.recv(&mut step, memory),
+            Kind::Rcqe => self.recv_cqe(&mut step),
         }
         if step.agrees() {
             return Ok(());
@@ -297,6 +311,9 @@ impl Causes {
         }
         if !self.naks.is_empty() {
             return Some(format!("{} refusals of the peer that completion has not seen", self.naks.len()));
+        }
+        if !self.rnrs.is_empty() {
+            return Some(format!("{} refusals for want of a receive that completion has not seen", self.rnrs.len()));
         }
         let (qp, n) = self.refusals.iter().find(|(_, n)| **n != 0)?;
         Some(format!("{n} error events of QP {qp}, which refused a packet"))

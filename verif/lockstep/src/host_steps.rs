@@ -1,14 +1,15 @@
-//! Steps of the host side: WQEs taken, retired packets counted, error events, CQEs.
+//! Steps of the host side: WQEs taken, retired packets counted, error events, CQEs, receives and their CQEs.
 //!
-//! In: wqe, ret, err and cqe records. Out: expected CQE writes. Guarantees: a WQE is the one that the ring holds, an error
+//! In: wqe, ret, err, cqe, recv and rcqe records. Out: expected CQE writes. Guarantees: a WQE is the one that the ring holds, an error
 //! event has its cause in an earlier step, a message completes only after its last packet was counted (section 9).
 use crate::checker::Checker;
 use crate::step::{hex, show, Step};
 use crate::Memory;
-use mrnic_model::Status;
+use mrnic_model::{RecvWr, Sge, Status};
 
 const WQE_BYTES: usize = 64;
 const CQE_BYTES: usize = 32;
+const RECV_BYTES: usize = 32;
 
 impl Checker {
     pub(crate) fn error(&mut self, s: &mut Step) {
@@ -45,8 +46,19 @@ impl Checker {
                 *self.causes.refusals.entry(qp).or_default() -= 1;
                 Ok(false)
             }
+            4 => {
+                let Some(rnr) = self.causes.rnrs.pop_front() else {
+                    s.text("kind", "4", "no refusal for want of a receive");
+                    return;
+                };
+                s.field("qp", rnr.qpn);
+                s.field("code", rnr.code);
+                s.field("msn", rnr.msn);
+                // N3: without retries the time does not matter
+                self.model.step_withdraw(0, &rnr)
+            }
             k => {
-                s.text("kind", k.to_string(), "1, 2 or 3");
+                s.text("kind", k.to_string(), "1 to 4");
                 return;
             }
         };
@@ -114,6 +126,44 @@ impl Checker {
                     let slot = ring.cqes & ((1 << ring.cq_log2) - 1);
                     self.expected.cqes.push_back((ring.rings.cq_base + slot * CQE_BYTES as u64, bytes.to_vec()));
                     ring.cqes += 1;
+                }
+            }
+            Ok(None) => s.text("data", rtl, "no completion is due"),
+            Err(e) => s.text("qp", qp.to_string(), e.to_string()),
+        }
+    }
+
+    /// Q1: a receive is the one that the ring holds.
+    pub(crate) fn recv(&mut self, s: &mut Step, memory: &dyn Memory) {
+        let qp = s.record.get("qp") as u32;
+        let wide = s.record.wide_bytes();
+        if let Some(Some(ring)) = self.rings.get_mut(qp as usize) {
+            s.field("index", ring.recvs & 0xFFFF);
+            let slot = ring.recvs & ((1 << ring.rings.rq_log2) - 1);
+            ring.recvs += 1;
+            let mut posted = [0; RECV_BYTES];
+            let inside = memory.read_into(ring.rings.rq_base + slot * RECV_BYTES as u64, &mut posted);
+            s.text("data", hex(&wide[..RECV_BYTES]), if inside { hex(&posted) } else { "outside host memory".into() });
+        }
+        let word = |i: usize| u32::from_le_bytes([wide[4 * i], wide[4 * i + 1], wide[4 * i + 2], wide[4 * i + 3]]);
+        let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
+        let sge = Sge { lkey: word(1), addr: pair(2), len: word(4) };
+        if let Err(e) = self.model.step_recv(qp, &RecvWr { wr_id: pair(6), sges: &[sge] }) {
+            s.text("qp", qp.to_string(), e.to_string());
+        }
+    }
+
+    /// Q5, Q6.
+    pub(crate) fn recv_cqe(&mut self, s: &mut Step) {
+        let qp = s.record.get("qp") as u32;
+        let rtl = hex(&s.record.wide_bytes()[..CQE_BYTES]);
+        match self.model.step_recv_cqe(qp) {
+            Ok(Some((_, bytes))) => {
+                s.text("data", rtl, hex(&bytes));
+                if let Some(Some(ring)) = self.rings.get_mut(qp as usize) {
+                    let slot = ring.recv_cqes & ((1 << ring.cq_log2) - 1);
+                    self.expected.recv_cqes.push_back((ring.rings.rcq_base + slot * CQE_BYTES as u64, bytes.to_vec()));
+                    ring.recv_cqes += 1;
                 }
             }
             Ok(None) => s.text("data", rtl, "no completion is due"),

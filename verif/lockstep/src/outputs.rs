@@ -17,6 +17,8 @@ pub struct Expected {
     pub early_write: Option<(u64, Vec<u8>)>,
     /// Address and bytes.
     pub cqes: VecDeque<(u64, Vec<u8>)>,
+    /// Those of receives; their order among the others is the hardware's freedom.
+    pub recv_cqes: VecDeque<(u64, Vec<u8>)>,
 }
 
 impl Expected {
@@ -31,6 +33,7 @@ impl Expected {
             ("payload reads", self.reads.len()),
             ("payload writes", self.writes.len()),
             ("CQEs", self.cqes.len()),
+            ("CQEs of receives", self.recv_cqes.len()),
         ];
         let missing: Vec<_> = counts.iter().filter(|c| c.1 > 0).map(|(n, c)| format!("{c} {n}")).collect();
         (!missing.is_empty()).then(|| missing.join(", "))

@@ -27,7 +27,7 @@ kinds! {
     /// A frame was dropped by the parser.
     Drop "drop" [reason] wide None;
     /// rx_core took a step.
-    Rx "rx" [kind, class, conn, home, via, opcode, ppsn, code, placed, addr, bytes, acked, now, share, cum, high, ce, dup, rx, unacked, exp] wide None;
+    Rx "rx" [kind, class, conn, home, via, opcode, ppsn, code, placed, addr, bytes, acked, now, share, cum, high, ce, dup, rx, unacked, exp, rnr, qp_failed] wide None;
     /// An error event reached completion.
     Err "err" [kind, qp, conn, code, msn] wide None;
     /// A WQE was taken.
@@ -44,6 +44,10 @@ kinds! {
     Ret "ret" [qp, msn, bytes] wide None;
     /// A CQE was written.
     Cqe "cqe" [qp, msn] wide Some("data");
+    /// A receive arrived in its queue.
+    Recv "recv" [qp, index] wide Some("data");
+    /// The CQE of a receive was written.
+    Rcqe "rcqe" [qp] wide Some("data");
 }
 
 impl fmt::Display for Kind {

@@ -6,10 +6,11 @@ pub fn rule_of(kind: Kind, field: &str) -> &'static str {
     match (kind, field) {
         (Kind::Drop, _) => "R1 (order of checks of a frame)",
         (Kind::Rx, "class" | "dup") => "R2 (class of a packet)",
-        (Kind::Rx, "code") => "R3/R4 (checks of a WRITE)",
+        (Kind::Rx, "code" | "qp_failed") => "R3/R4 (checks of a WRITE)",
         (Kind::Rx, "placed" | "addr" | "bytes") => "R5 (placement)",
         (Kind::Rx, "cum" | "high" | "rx" | "ce") => "R5 (advance of the receiver)",
         (Kind::Rx, "exp") => "R7 (messages)",
+        (Kind::Rx, "rnr") => "Q2 (no receive)",
         (Kind::Rx, "acked" | "unacked") => "R8 (when to acknowledge)",
         (Kind::Rx, "share") => "R11 (rate hint)",
         (Kind::Rx, _) => "R1 (order of checks)",
@@ -35,5 +36,7 @@ pub fn rule_of(kind: Kind, field: &str) -> &'static str {
         (Kind::Retire | Kind::Ret, _) => "W2 (retirement)",
         (Kind::Cqe, _) => "W2/W3/W4 (completions)",
         (Kind::Err, _) => "W3 (errors)",
+        (Kind::Recv, _) => "Q1 (posted receives)",
+        (Kind::Rcqe, _) => "Q5/Q6 (completions of receives)",
     }
 }

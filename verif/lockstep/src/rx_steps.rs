@@ -57,8 +57,10 @@ impl Checker {
             return;
         }
         let Ok(received) = parse_packet(&frame) else { return };
-        // R3: an Error that hardware saw late shows as a packet that was not refused for it
-        let inputs = RxInputs { qp_error_seen: (kind == 0).then_some(s.record.get("code") == 6) };
+        // R3: hardware may see late that the QP is in Error, but never too early
+        let seen = s.record.get("qp_failed") == 1;
+        let inputs = RxInputs { qp_error_seen: (kind == 0).then_some(seen) };
+        let error_seen = seen && self.model.send_queue(received.packet.dest_qp).is_ok_and(|q| q.in_error());
         let mut memory = ModelMemory { memory: None, writes: Vec::new() };
         let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
         self.expected.writes.extend(memory.writes);
@@ -87,7 +89,7 @@ impl Checker {
                 self.expect_ack(ack);
                 self.rx_state(s, conn, home);
             }
-            RxStep::Data { conn, home, ppsn, class, place, nak, rx_error, ack, .. } => {
+            RxStep::Data { conn, home, ppsn, class, place, nak, rnr, rx_error, ack, .. } => {
                 s.field("kind", 0u64);
                 s.field("conn", conn);
                 s.field("home", home);
@@ -99,6 +101,8 @@ impl Checker {
                 };
                 s.field("class", class);
                 s.field("code", nak);
+                s.field("rnr", rnr.is_some());
+                s.field("qp_failed", error_seen);
                 s.field("placed", place.is_some());
                 s.field("addr", place.map_or(0, |p| p.addr));
                 s.field("bytes", received.payload.len() as u64);
@@ -110,8 +114,8 @@ impl Checker {
                 Self::rx_header(s, &received, true);
                 self.rx_message(s, &received);
                 // the QP's move to Error is the step of its own record; the receiver refuses from now on
-                // R4: a QP that is in Error already makes no second event
-                if let Some(qpn) = rx_error.filter(|_| nak != QP_IN_ERROR) {
+                // R4: a QP that is in Error already makes no second event (Q3 has the same code for a receive's key)
+                if let Some(qpn) = rx_error.filter(|_| nak != QP_IN_ERROR || !error_seen) {
                     *self.causes.refusals.entry(qpn).or_default() += 1;
                     let _: std::result::Result<bool, StepError> = self.model.step_rx_error(qpn);
                 }
@@ -127,11 +131,12 @@ impl Checker {
         s.text("written", show(addr, &data), model);
     }
 
-    /// R7: the oldest incomplete message of the QP that a WRITE names; 0 where there is none, or it is not of the connection
+    /// R7: the oldest incomplete message of the QP that a WRITE or SEND names; 0 where there is none, or it is not of the connection
     /// (a duplicate is not refused for that).
     fn rx_message(&self, s: &mut Step, received: &Parsed<'_>) {
         let (conn, qp) = (received.packet.mph.conn, received.packet.dest_qp);
-        let named = matches!(received.packet.body, Body::Write { .. }) && self.model.qps_of(conn).any(|q| q == qp);
+        let named =
+            matches!(received.packet.body, Body::Write { .. } | Body::Send { .. }) && self.model.qps_of(conn).any(|q| q == qp);
         let exp = self.model.recv_stream(qp).ok().filter(|_| named).map_or(0, |stream| stream.exp.get());
         s.field("exp", exp);
     }

@@ -15,6 +15,7 @@ impl Checker {
         match self.model.step_ack(s.record.get("now") as u32) {
             Ok(a) => {
                 self.causes.naks.extend(a.nak.map(|n| (n.qpn, n.code, n.msn)));
+                self.causes.rnrs.extend(a.rnr);
                 s.field("conn", a.conn);
                 s.field("home", a.home);
                 s.field("verdict", a.outcome.verdict as u64);

@@ -53,8 +53,8 @@ impl<const W: usize> CtrlReads<W> {
     pub fn new(config: &BuildConfig) -> Self {
         assert_eq!(W, config.data_width, "the build's data width");
         filled!(CtrlReads {
-            // what both sides may have outstanding, and what the register holds
-            owners: Fifo::new(2 * config.fifo.dr_outstanding + 1);
+            // what both sides may have outstanding
+            owners: Fifo::new(config.fifo.dr_outstanding + config.fifo.recv);
             clock, reset, a_desc_valid, a_desc_ready, a_desc_addr, a_desc_len, a_valid, a_ready, b_desc_valid, b_desc_ready,
             b_desc_addr, b_desc_len, b_valid, b_ready, data, last, cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid,
             cr_ready, cr_data, cr_last, full, addr, len, b_first, free, take_a, take_b,

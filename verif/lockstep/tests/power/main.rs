@@ -33,11 +33,22 @@ const EARLY: &str = "hardware samples it early; a false value shows where it dec
 const FREE: &[(Kind, u64, &[&str], &str)] = &[
     (Kind::Rx, 0, &["now"], TIME),
     (Kind::Rx, 0, &["share"], NO_STEP),
+    (Kind::Rx, 0, &["qp_failed"], "a duplicate is not refused for it"),
     (Kind::Rx, 1, &["now"], TIME),
-    (Kind::Rx, 1, &["class", "code", "addr", "bytes", "share", "exp"], NO_STEP),
+    (Kind::Rx, 1, &["class", "code", "addr", "bytes", "share", "exp", "rnr", "qp_failed"], NO_STEP),
     (Kind::Rx, 2, &["now"], TIME),
-    (Kind::Rx, 2, &["class", "code", "addr", "bytes", "share", "cum", "high", "ce", "dup", "rx", "unacked", "exp"], NO_STEP),
-    (Kind::Rx, 4, &["class", "via", "opcode", "ppsn", "code", "placed", "addr", "bytes", "share", "exp"], NO_STEP),
+    (
+        Kind::Rx,
+        2,
+        &["class", "code", "addr", "bytes", "share", "cum", "high", "ce", "dup", "rx", "unacked", "exp", "rnr", "qp_failed"],
+        NO_STEP,
+    ),
+    (
+        Kind::Rx,
+        4,
+        &["class", "via", "opcode", "ppsn", "code", "placed", "addr", "bytes", "share", "exp", "rnr", "qp_failed"],
+        NO_STEP,
+    ),
     (Kind::Rx, 5, &["now"], TIME),
     (Kind::Rx, 5, EPOCH, NO_STEP),
     (Kind::Rx, 5, &["share"], NO_STEP),
@@ -74,11 +85,30 @@ const FREE: &[(Kind, u64, &[&str], &str)] = &[
     (Kind::Err, 1, &["conn"], "the QP names its connection"),
     (Kind::Err, 2, &["code", "msn"], NO_STEP),
     (Kind::Err, 3, &["conn", "code", "msn"], NO_STEP),
+    (Kind::Err, 4, &["conn"], "the QP names its connection"),
 ];
 
 const EPOCH: &[&str] = &[
-    "class", "conn", "home", "via", "opcode", "ppsn", "code", "placed", "addr", "bytes", "acked", "cum", "high", "ce", "dup",
-    "rx", "unacked", "exp",
+    "class",
+    "conn",
+    "home",
+    "via",
+    "opcode",
+    "ppsn",
+    "code",
+    "placed",
+    "addr",
+    "bytes",
+    "acked",
+    "cum",
+    "high",
+    "ce",
+    "dup",
+    "rx",
+    "unacked",
+    "exp",
+    "rnr",
+    "qp_failed",
 ];
 
 fn is_free(sort: (Kind, u64), field: &str) -> bool {
@@ -158,11 +188,11 @@ fn every_field_changed_by_one_is_noticed() {
 #[test]
 fn every_word_of_a_wide_field_is_noticed() {
     let sides = run();
-    for kind in [Kind::Wqe, Kind::Cqe] {
-        let s = &sides[0];
+    for (kind, side) in [(Kind::Wqe, 0), (Kind::Cqe, 0), (Kind::Recv, 1), (Kind::Rcqe, 1)] {
+        let s = &sides[usize::from(side)];
         for (i, r) in records(s).into_iter().filter(|x| x.1.kind == kind) {
             for w in 0..r.wide.len() {
-                let d = changed(0, &sides, i, |r| r.wide[w] ^= 1 << (7 * w % 32)).expect_err("noticed");
+                let d = changed(side, &sides, i, |r| r.wide[w] ^= 1 << (7 * w % 32)).expect_err("noticed");
                 assert!(!d.field().is_empty(), "{kind} word {w}: {d}");
             }
         }

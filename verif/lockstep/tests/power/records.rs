@@ -54,17 +54,18 @@ pub fn rx(nic: &Nic<OpenMr0>, now: u32, frame: &Parsed<'_>, step: &RxStep) -> Fi
             f.extend([("kind", 1), ("acked", 1)]);
             f.extend(rx_state(nic, *home));
         }
-        RxStep::Data { home, class, place, nak, ack, .. } => {
+        RxStep::Data { home, class, place, nak, rnr, ack, .. } => {
             let class = match class {
                 RxClass::New => 0,
                 RxClass::Duplicate => 1,
                 RxClass::OutOfWindow => 2,
             };
-            f.extend([("kind", 0), ("class", class), ("code", (*nak).into()), ("acked", ack.is_some().into())]);
+            f.extend([("kind", 0), ("class", class), ("code", (*nak).into()), ("rnr", rnr.is_some().into())]);
+            f.push(("acked", ack.is_some().into()));
             if let Some(p) = place {
                 f.extend([("placed", 1), ("addr", p.addr)]);
             }
-            if let Body::Write { .. } = p.body {
+            if let Body::Write { .. } | Body::Send { .. } = p.body {
                 f.push(("exp", nic.recv_stream(p.dest_qp).unwrap().exp.get().into()));
             }
             f.extend(rx_state(nic, *home));

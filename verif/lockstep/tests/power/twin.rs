@@ -6,18 +6,22 @@ use crate::records::{self, record};
 use mrnic_lockstep::{Checker, Divergence, HostRings, Kind, Memory, Record};
 use mrnic_model::{
     key_of, ConnConfig, Grant, GrantInputs, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, Outgoing,
-    PathConfig, QpConfig, Rights, RxStep, Stage, TimerAction, Wqe,
+    PathConfig, QpConfig, RecvWr, Rights, RxStep, Sge, Stage, TimerAction, Wqe, WQE_SEND, WQE_SEND_IMM, WQE_WRITE_IMM,
 };
 use mrnic_wire::parse_packet;
 
 pub const PATHS: u8 = 2;
-const QPS: u16 = 3;
+const QPS: u16 = 4;
 const DELAY_TICKS: u32 = 20;
 const SOURCE: u64 = 0x1000_0000;
 const TARGET: u64 = 0x2000_0000;
 const BYTES: u64 = 0x2_0000;
 const SQ: u64 = 0x3000_0000;
 const CQ: u64 = 0x4000_0000;
+const RQ: u64 = 0x5000_0000;
+const RCQ: u64 = 0x6000_0000;
+/// Bytes of memory of each receive but the last, which has none.
+const RECV_BYTES: u32 = 3000;
 const RING_LOG2: u8 = 4;
 /// From this tick on the network loses everything.
 const DEAD_TICK: u32 = 3000;
@@ -38,6 +42,7 @@ pub enum Shown {
 #[derive(Default)]
 pub struct Host {
     rings: Vec<Vec<u8>>,
+    recv_rings: Vec<Vec<u8>>,
     written: Vec<(u64, Vec<u8>)>,
 }
 
@@ -49,9 +54,13 @@ impl Memory for Host {
             }
             return true;
         }
-        let Some(at) = addr.checked_sub(SQ) else { return false };
+        let (rings, at) = match addr {
+            RQ.. => (&self.recv_rings, addr - RQ),
+            SQ.. => (&self.rings, addr - SQ),
+            _ => return false,
+        };
         let (qp, at) = ((at >> 16) as usize, at as usize & 0xFFFF);
-        match self.rings.get(qp).and_then(|r| r.get(at..at + out.len())) {
+        match rings.get(qp).and_then(|r| r.get(at..at + out.len())) {
             Some(bytes) => {
                 out.copy_from_slice(bytes);
                 true
@@ -85,7 +94,7 @@ fn nic_config() -> NicConfig {
         epoch_cap_bytes: 60_000,
         events: false,
         ack_delay_ticks: 10,
-        stage: Stage::Write,
+        stage: Stage::Send,
         ..NicConfig::default()
     }
 }
@@ -107,10 +116,23 @@ fn keys() -> [(u32, KeyConfig); 2] {
 }
 
 fn qp(qpn: u16) -> (QpConfig, HostRings) {
-    let config =
-        QpConfig { cq_log2: RING_LOG2, tx_start_msn: 0xFF_FFFE, rx_start_msn: 0xFF_FFFE, ..QpConfig::new(0, qpn.into()) };
+    let config = QpConfig {
+        cq_log2: RING_LOG2,
+        tx_start_msn: 0xFF_FFFE,
+        rx_start_msn: 0xFF_FFFE,
+        rnr_retry: 0,
+        ..QpConfig::new(0, qpn.into())
+    };
     let at = u64::from(qpn) << 16;
-    (config, HostRings { sq_base: SQ + at, sq_log2: RING_LOG2, cq_base: CQ + at })
+    let rings = HostRings {
+        sq_base: SQ + at,
+        sq_log2: RING_LOG2,
+        cq_base: CQ + at,
+        rq_base: RQ + at,
+        rq_log2: RING_LOG2,
+        rcq_base: RCQ + at,
+    };
+    (config, rings)
 }
 
 /// A WRITE to offset `to` of the peer's region.
@@ -127,6 +149,12 @@ pub fn write(wr_id: u64, to: u64, length: u32) -> Wqe {
     }
 }
 
+/// A message that uses a receive: SENDs with and without immediate, at last a WRITE with immediate.
+fn consuming(m: u64) -> Wqe {
+    let opcode = [WQE_SEND, WQE_SEND_IMM, WQE_SEND, WQE_WRITE_IMM, WQE_SEND][m as usize];
+    Wqe { opcode, imm: 0xABCD_0000 + m as u32, solicited: m % 2 == 1, ..write(m, 0x1000 * m, RECV_BYTES - 100 * m as u32) }
+}
+
 /// One side.
 pub struct Side {
     pub nic: Nic<OpenMr0>,
@@ -134,6 +162,8 @@ pub struct Side {
     pub shown: Vec<Shown>,
     posted: [u16; QPS as usize],
     completed: [u64; QPS as usize],
+    receives: [u16; QPS as usize],
+    received: [u64; QPS as usize],
     arriving: Vec<(u32, Vec<u8>)>,
     leaving: Vec<Vec<u8>>,
     now: u32,
@@ -149,9 +179,21 @@ impl Side {
         for q in 0..QPS {
             nic.open_qp(q.into(), &qp(q).0).unwrap();
         }
-        let host = Host { rings: vec![vec![0; 64 << RING_LOG2]; QPS.into()], written: Vec::new() };
+        let rings = |bytes: usize| vec![vec![0; bytes << RING_LOG2]; QPS.into()];
+        let host = Host { rings: rings(64), recv_rings: rings(32), written: Vec::new() };
         let empty = Vec::new();
-        Self { nic, host, shown: empty, posted: [0; 3], completed: [0; 3], arriving: Vec::new(), leaving: Vec::new(), now: 0 }
+        Self {
+            nic,
+            host,
+            shown: empty,
+            posted: [0; QPS as usize],
+            completed: [0; QPS as usize],
+            receives: [0; QPS as usize],
+            received: [0; QPS as usize],
+            arriving: Vec::new(),
+            leaving: Vec::new(),
+            now: 0,
+        }
     }
 
     fn show(&mut self, kind: Kind, fields: &[(&str, u64)]) {
@@ -170,12 +212,35 @@ impl Side {
         self.completions(qpn.into());
     }
 
+    /// Posts a receive of `length` bytes.
+    pub fn post_recv(&mut self, qpn: u16, length: u32) {
+        let index = self.receives[usize::from(qpn)];
+        let (at, key) = (usize::from(index) % (1 << RING_LOG2) * 32, key_of(2, 0x22));
+        let sge = Sge { addr: 0x9_0000 + u64::from(index) * 0x1000, len: length, lkey: key };
+        let wr_id = 0x77_0000_0001 + u64::from(index);
+        let words = [0, sge.lkey, sge.addr as u32, (sge.addr >> 32) as u32, sge.len, 0, wr_id as u32, (wr_id >> 32) as u32];
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        self.host.recv_rings[usize::from(qpn)][at..at + 32].copy_from_slice(&bytes);
+        self.receives[usize::from(qpn)] += 1;
+        self.nic.step_recv(qpn.into(), &RecvWr { wr_id, sges: &[sge] }).unwrap();
+        let fields = [("qp", qpn.into()), ("index", index.into())];
+        self.shown.push(Shown::Record(record(Kind::Recv, self.now, &fields, &bytes)));
+        self.completions(qpn.into());
+    }
+
     fn completions(&mut self, qp: u32) {
         while let Some((cqe, bytes)) = self.nic.step_cqe(qp).unwrap() {
             let fields = [("qp", qp.into()), ("msn", cqe.msn.into())];
             self.shown.push(Shown::Record(record(Kind::Cqe, self.now, &fields, &bytes)));
             let n = &mut self.completed[qp as usize];
             let addr = CQ + (u64::from(qp) << 16) + (*n % (1 << RING_LOG2)) * 32;
+            *n += 1;
+            self.shown.push(Shown::Cqe(addr, bytes.to_vec()));
+        }
+        while let Some((_, bytes)) = self.nic.step_recv_cqe(qp).unwrap() {
+            self.shown.push(Shown::Record(record(Kind::Rcqe, self.now, &[("qp", qp.into())], &bytes)));
+            let n = &mut self.received[qp as usize];
+            let addr = RCQ + (u64::from(qp) << 16) + (*n % (1 << RING_LOG2)) * 32;
             *n += 1;
             self.shown.push(Shown::Cqe(addr, bytes.to_vec()));
         }
@@ -200,8 +265,12 @@ impl Side {
             Ok(r) => r,
             Err(e) => return self.show(Kind::Drop, &[("reason", e.check().into())]),
         };
+        let failed = self.nic.send_queue(received.packet.dest_qp).is_ok_and(|q| q.in_error());
         let step = self.nic.step_rx(self.now, frame, &mut self.host);
-        let fields = records::rx(&self.nic, self.now, &received, &step);
+        let mut fields = records::rx(&self.nic, self.now, &received, &step);
+        if let RxStep::Data { .. } = step {
+            fields.push(("qp_failed", failed.into()));
+        }
         self.show(Kind::Rx, &fields);
         for (addr, data) in std::mem::take(&mut self.host.written) {
             self.shown.push(Shown::Write(addr, data));
@@ -213,7 +282,8 @@ impl Side {
                 if let Some(ack) = ack {
                     self.send(&Outgoing::Ack(ack));
                 }
-                if let Some(qp) = rx_error.filter(|_| nak != 6) {
+                self.completions(received.packet.dest_qp.min(u32::from(QPS) - 1));
+                if let Some(qp) = rx_error.filter(|_| nak != 6 || !failed) {
                     self.nic.step_rx_error(qp).unwrap();
                     self.show(Kind::Err, &[("kind", 3), ("qp", qp.into())]);
                     self.completions(qp);
@@ -238,6 +308,11 @@ impl Side {
         if let Some(n) = step.nak {
             self.nic.step_nak(n.qpn, n.code, n.msn).unwrap();
             self.show(Kind::Err, &[("kind", 1), ("qp", n.qpn.into()), ("code", n.code.into()), ("msn", n.msn.into())]);
+            self.completions(n.qpn);
+        }
+        if let Some(n) = step.rnr {
+            self.nic.step_withdraw(self.now, &n).unwrap();
+            self.show(Kind::Err, &[("kind", 4), ("qp", n.qpn.into()), ("code", n.code.into()), ("msn", n.msn.into())]);
             self.completions(n.qpn);
         }
     }
@@ -301,6 +376,13 @@ pub fn run() -> [Side; 2] {
                 (0, 300) => (0..6).for_each(|m| sides[0].post(1, &write(m, BYTES - 3000, 4000))),
                 // no such opcode: refused at once
                 (0, 1500) => sides[0].post(2, &Wqe { opcode: 9, ..write(1, 0, 10) }),
+                // receives for all but the last message of the QP
+                (1, 1600) => [RECV_BYTES, RECV_BYTES, RECV_BYTES, 0].iter().for_each(|len| sides[1].post_recv(3, *len)),
+                (0, 1700) => (0..4).for_each(|m| sides[0].post(3, &consuming(m))),
+                (0, 2300) => sides[0].post(3, &consuming(4)),
+                // both ends' receives of a QP in Error are flushed
+                (1, 2500) => sides[1].post_recv(1, 10),
+                (0, 2800) => sides[0].post_recv(3, 10),
                 (0, DEAD_TICK) => sides[0].post(0, &write(4, 0x100, 10_000)),
                 _ => {}
             }
