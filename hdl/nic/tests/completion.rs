@@ -753,6 +753,7 @@ fn w3_a_queue_pair_of_a_connection_given_up() {
     w.settle();
     w.open_qp(5, 7);
     w.streams[5].fail(Fail::FirstNotDone, 12, 0);
+    w.flushes.push_back(5);
     w.check_error_bits();
     w.message(5, 1, 5, true);
     w.settle();
