@@ -67,7 +67,7 @@ fn refusals_for_now() {
     let config = BuildConfig { sends: true, ..build("sim").unwrap() };
     let t = run_build(config, Weather { back_pressure: true, ..weather }, true);
     assert!(t.rnrs > 100 && t.naks > 100 && t.resends > 100, "{t:?}");
-    let t = run("sim", weather, true);
+    let t = run_build(BuildConfig { sends: false, ..config }, weather, true);
     assert!(t.rnrs == 0 && t.naks > 100, "{t:?}");
 }
 

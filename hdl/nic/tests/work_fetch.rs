@@ -467,7 +467,7 @@ fn a_queue_pair_is_closed_with_wqes_under_way() {
     }
     assert_eq!(host.outstanding_conn[0], under_way);
     host.posted[0].clear();
-    (host.producer[0], host.outstanding_qp[0], host.msn[0]) = (0, 0, 0x55);
+    (host.producer[0], host.outstanding_qp[0], host.msn[0], host.rq_seq[0]) = (0, 0, 0x55, 0);
     let row = host.row(0);
     host.table(3, 0, &row);
     for _ in 0..20 {

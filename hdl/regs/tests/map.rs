@@ -46,7 +46,7 @@ fn malformed_maps_are_refused_with_line_and_reason() {
         (version, "(name: \"VERSION\", ofset: 0x004", "ofset"),
         (version, "(name: \"VERSION\", offset: four", "Invalid digit"),
         ("(name: \"PATHS_LOG2\", lsb: 4", "(name: \"PATHS_LOG2\", lsb: 3", "also in CONNS_LOG2"),
-        ("lsb: 16, width: 16, doc: \"data width", "lsb: 16, width: 17, doc: \"data width", "do not fit"),
+        ("lsb: 16, width: 12, doc: \"data width", "lsb: 16, width: 17, doc: \"data width", "do not fit"),
         ("(name: \"WR_ID\", word: 10", "(name: \"WR_ID\", word: 15", "do not fit"),
         ("number: 2, index", "number: 1, index", "used twice"),
         ("number: 2, index", "number: 0, index", "1..=255"),
