@@ -11,6 +11,7 @@ pub mod accept;
 pub mod cli;
 mod completions;
 pub mod device;
+mod keys;
 pub mod launch;
 pub mod link;
 pub mod loopback;

@@ -1,6 +1,7 @@
 //! Typed errors of the device, each with the errno that a verbs program gets.
 //!
 //! In: nothing. Out: errors that say what was refused and what to do about it.
+use crate::table::TableFull;
 use std::ffi::c_int;
 use thiserror::Error;
 
@@ -27,6 +28,11 @@ impl DeviceError {
     /// An [`DeviceError::Invalid`] from anything printable.
     pub fn invalid(what: &'static str, detail: impl Into<String>) -> Self {
         DeviceError::Invalid { what, detail: detail.into() }
+    }
+
+    /// For a table of the device that is full.
+    pub fn full(what: &'static str) -> impl Fn(TableFull) -> DeviceError {
+        move |_| DeviceError::Exhausted { what }
     }
 
     /// What the C function reports.

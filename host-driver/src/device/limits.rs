@@ -3,6 +3,7 @@
 //! In: nothing. Out: plain data for queries and for the argument checks of [`crate::rules`].
 
 use super::{DeviceError, SendOp};
+use std::net::IpAddr;
 
 /// Path MTU of RoCE: a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,6 +114,14 @@ pub struct PortStatus {
     pub speed_mbps: u32,
 }
 
+impl PortStatus {
+    /// A port with link, of the largest MTU and message.
+    pub fn active(gids: u32, speed_mbps: u32) -> PortStatus {
+        let (max_mtu, active_mtu) = (Mtu::B4096, Mtu::B4096);
+        PortStatus { state: LinkState::Active, max_mtu, active_mtu, gids, max_message_bytes: 1 << 30, speed_mbps }
+    }
+}
+
 /// One address of a port: RoCEv2 always.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GidEntry {
@@ -121,4 +130,18 @@ pub struct GidEntry {
     pub port: u8,
     /// Index of the host's network interface, 0 if there is none.
     pub interface: u32,
+}
+
+impl GidEntry {
+    /// Entry `index` of a port that has one GID: the NIC's address, IPv4 mapped.
+    pub fn only(ip: IpAddr, port: u8, index: u32) -> Result<GidEntry, DeviceError> {
+        if index != 0 {
+            return Err(DeviceError::invalid("GID index", format!("{index}: the port has 1")));
+        }
+        let gid = match ip {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
+            IpAddr::V6(ip) => ip.octets(),
+        };
+        Ok(GidEntry { gid, index, port, interface: 0 })
+    }
 }

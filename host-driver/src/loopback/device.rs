@@ -24,10 +24,6 @@ impl Loopback {
     }
 }
 
-fn full(what: &'static str) -> impl Fn(crate::table::TableFull) -> DeviceError {
-    move |_| DeviceError::Exhausted { what }
-}
-
 impl Device for Loopback {
     fn limits(&self) -> &Limits {
         &self.limits
@@ -35,14 +31,7 @@ impl Device for Loopback {
 
     fn query_port(&self, port: u8) -> Result<PortStatus, DeviceError> {
         self.limits.check_port(port)?;
-        Ok(PortStatus {
-            state: LinkState::Active,
-            max_mtu: Mtu::B4096,
-            active_mtu: Mtu::B4096,
-            gids: 2,
-            max_message_bytes: 1 << 30,
-            speed_mbps: 100_000,
-        })
+        Ok(PortStatus::active(2, 100_000))
     }
 
     /// A link-local address of the GUID, and that of the loopback interface.
@@ -57,7 +46,7 @@ impl Device for Loopback {
     }
 
     fn alloc_pd(&self) -> Result<PdId, DeviceError> {
-        lock(&self.fabric.pds).insert_with(|_| ()).map(PdId).map_err(full("PDs"))
+        lock(&self.fabric.pds).insert_with(|_| ()).map(PdId).map_err(DeviceError::full("PDs"))
     }
 
     fn dealloc_pd(&self, pd: PdId) -> Result<(), DeviceError> {
@@ -82,7 +71,7 @@ impl Device for Loopback {
     fn create_cq(&self, spec: &CqSpec) -> Result<Arc<dyn CompletionQueue>, DeviceError> {
         let mut cqs = lock(&self.fabric.cqs);
         let make = |id| Arc::new(Cq::new(CqId(id), spec, self.fabric.clone(), self.events.clone()));
-        let id = cqs.insert_with(make).map_err(full("CQs"))?;
+        let id = cqs.insert_with(make).map_err(DeviceError::full("CQs"))?;
         cqs.get(id).cloned().map(|cq| cq as _).ok_or(DeviceError::Exhausted { what: "CQs" })
     }
 
@@ -97,7 +86,7 @@ impl Device for Loopback {
                 token: spec.token,
             })
         };
-        let id = srqs.insert_with(make).map_err(full("SRQs"))?;
+        let id = srqs.insert_with(make).map_err(DeviceError::full("SRQs"))?;
         srqs.get(id).cloned().map(|srq| srq as _).ok_or(DeviceError::Exhausted { what: "SRQs" })
     }
 
@@ -122,7 +111,7 @@ impl Device for Loopback {
                 self.closed.clone(),
             ))
         };
-        let number = engine.qps.insert_with(make).map_err(full("QPs"))?;
+        let number = engine.qps.insert_with(make).map_err(DeviceError::full("QPs"))?;
         engine.qps.get(number).cloned().map(|qp| qp as _).ok_or(DeviceError::Exhausted { what: "QPs" })
     }
 

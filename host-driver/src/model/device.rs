@@ -2,14 +2,13 @@
 //!
 //! In: control calls. Out: objects on the NIC that all opens of the process share; closing ends this open's QPs.
 use super::engine::{Engine, Shared};
-use super::link::Link;
 use super::qp::Qp;
 use super::receive::Srq;
 use crate::completions::Cq;
 use crate::device::*;
-use crate::table::TableFull;
+use crate::keys::key_config;
 use crate::verbs::lock;
-use mrnic_model::{key_of, KeyConfig, Rights, SrqConfig};
+use mrnic_model::{KeyConfig, SrqConfig};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -31,85 +30,38 @@ impl ModelDevice {
         let owner = OPENS.fetch_add(1, Ordering::Relaxed);
         ModelDevice { shared, events, limits: super::limits(), owner, closed: AtomicBool::new(false) }
     }
-
-    fn gid(link: &Link) -> [u8; 16] {
-        match link.endpoint().ip {
-            std::net::IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
-            std::net::IpAddr::V6(ip) => ip.octets(),
-        }
-    }
-}
-
-fn full(what: &'static str) -> impl Fn(TableFull) -> DeviceError {
-    move |_| DeviceError::Exhausted { what }
-}
-
-fn key_config(region: &MemoryRegion, key_low: u8) -> KeyConfig {
-    let access = region.access;
-    KeyConfig {
-        valid: true,
-        key_low,
-        pd: region.pd.0 as u16,
-        rights: Rights {
-            local_write: access.local_write,
-            remote_write: access.remote_write,
-            remote_read: access.remote_read,
-            remote_atomic: access.remote_atomic,
-        },
-        base: region.iova,
-        length: region.length_bytes,
-        dma_base: region.addr,
-    }
 }
 
 impl Engine {
     /// Makes keys for a region.
     pub fn register(&mut self, region: &MemoryRegion) -> Result<MrKeys, DeviceError> {
-        let index = self.free_keys.pop_front().ok_or(DeviceError::Exhausted { what: "memory regions" })?;
-        let slot = &mut self.regions[index as usize];
-        slot.0 = slot.0.wrapping_add(1);
-        let low = slot.0;
-        if let Err(error) = self.nic.register_key(index, &key_config(region, low)) {
-            self.free_keys.push_front(index);
+        let key = self.keys.reserve()?;
+        if let Err(error) = self.nic.register_key(key >> 8, &key_config(region, key)) {
+            self.keys.give_back(key);
             return Err(DeviceError::invalid("memory region", error.to_string()));
         }
-        self.regions[index as usize].1 = Some(*region);
+        self.keys.set(key, region);
         self.memory.add(region.addr, region.length_bytes);
-        let key = key_of(index, low);
         Ok(MrKeys { lkey: key, rkey: key })
     }
 
-    /// The region of a key, if it is registered.
-    fn region(&self, key: u32) -> Result<MemoryRegion, DeviceError> {
-        let slot = self.regions.get((key >> 8) as usize).filter(|slot| slot.0 == key as u8);
-        slot.and_then(|slot| slot.1).ok_or_else(|| DeviceError::invalid("memory region", "its key is not registered"))
-    }
-
     fn replace(&mut self, key: u32, region: &MemoryRegion) -> Result<(), DeviceError> {
-        let old = self.region(key)?;
+        let old = self.keys.region(key)?;
         let refused = |error: mrnic_model::ConfigError| DeviceError::invalid("memory region", error.to_string());
-        self.nic.register_key(key >> 8, &key_config(region, key as u8)).map_err(refused)?;
+        self.nic.register_key(key >> 8, &key_config(region, key)).map_err(refused)?;
         self.memory.remove(old.addr, old.length_bytes);
         self.memory.add(region.addr, region.length_bytes);
-        self.regions[(key >> 8) as usize].1 = Some(*region);
-        Ok(())
-    }
-
-    fn unregister(&mut self, key: u32) -> Result<(), DeviceError> {
-        let region = self.region(key)?;
-        self.unregister_range(key >> 8, region.addr, region.length_bytes);
+        self.keys.set(key, region);
         Ok(())
     }
 
     /// Takes a key back; its memory is no longer touched.
-    pub fn unregister_range(&mut self, index: u32, addr: u64, length: u64) {
+    pub fn unregister(&mut self, key: u32) -> Result<(), DeviceError> {
+        let region = self.keys.remove(key)?;
         // The index is one that was given out.
-        let _removed = self.nic.register_key(index, &KeyConfig::default());
-        self.memory.remove(addr, length);
-        if let Some(slot) = self.regions.get_mut(index as usize) {
-            slot.1 = None;
-            self.free_keys.push_back(index);
-        }
+        let _removed = self.nic.register_key(key >> 8, &KeyConfig::default());
+        self.memory.remove(region.addr, region.length_bytes);
+        Ok(())
     }
 }
 
@@ -120,28 +72,17 @@ impl Device for ModelDevice {
 
     fn query_port(&self, port: u8) -> Result<PortStatus, DeviceError> {
         self.limits.check_port(port)?;
-        Ok(PortStatus {
-            state: LinkState::Active,
-            max_mtu: Mtu::B4096,
-            active_mtu: Mtu::B4096,
-            gids: 1,
-            max_message_bytes: 1 << 30,
-            speed_mbps: SPEED_MBPS,
-        })
+        Ok(PortStatus::active(1, SPEED_MBPS))
     }
 
     /// The NIC's IPv4 address.
     fn query_gid(&self, port: u8, index: u32) -> Result<GidEntry, DeviceError> {
         self.limits.check_port(port)?;
-        if index != 0 {
-            return Err(DeviceError::invalid("GID index", format!("{index}: the port has 1")));
-        }
-        let gid = Self::gid(&self.shared.engine().link);
-        Ok(GidEntry { gid, index, port, interface: 0 })
+        GidEntry::only(self.shared.engine().link.endpoint().ip, port, index)
     }
 
     fn alloc_pd(&self) -> Result<PdId, DeviceError> {
-        lock(&self.shared.pds).insert_with(|_| ()).map(PdId).map_err(full("PDs"))
+        lock(&self.shared.pds).insert_with(|_| ()).map(PdId).map_err(DeviceError::full("PDs"))
     }
 
     fn dealloc_pd(&self, pd: PdId) -> Result<(), DeviceError> {
@@ -163,7 +104,7 @@ impl Device for ModelDevice {
     fn create_cq(&self, spec: &CqSpec) -> Result<Arc<dyn CompletionQueue>, DeviceError> {
         let mut cqs = lock(&self.shared.cqs);
         let make = |id| Arc::new(Cq::new(CqId(id), spec, self.shared.clone(), self.events.clone()));
-        let id = cqs.insert_with(make).map_err(full("CQs"))?;
+        let id = cqs.insert_with(make).map_err(DeviceError::full("CQs"))?;
         cqs.get(id).cloned().map(|cq| cq as _).ok_or(DeviceError::Exhausted { what: "CQs" })
     }
 

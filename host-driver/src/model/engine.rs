@@ -9,6 +9,7 @@ use super::settings::Settings;
 use super::{FIRST_QPN, KEYS, QPS, SRQS};
 use crate::completions::{self, Cq};
 use crate::device::*;
+use crate::keys::RegionKeys;
 use crate::table::Table;
 use crate::verbs::{lock, lock_soon, try_lock};
 use mrnic_firmware::{Config, Manager};
@@ -63,9 +64,7 @@ pub struct Engine {
     pub link: Link,
     /// By QP number.
     pub qps: Vec<Option<Box<Entry>>>,
-    /// Regions by key index, and the generation that makes the low byte of their keys.
-    pub regions: Vec<(u8, Option<MemoryRegion>)>,
-    pub free_keys: VecDeque<u32>,
+    pub keys: RegionKeys,
     /// Event sinks of the shared receive queues.
     pub srqs: Vec<Option<(Arc<dyn EventSink>, Token)>>,
     /// QPs whose requests wait for the model, each once.
@@ -249,9 +248,7 @@ impl Engine {
             manager,
             link,
             qps: (0..QPS).map(|_| None).collect(),
-            regions: vec![(0, None); KEYS as usize],
-            // Key 0 is given to nobody: programs take it for "none".
-            free_keys: (1..KEYS).collect(),
+            keys: RegionKeys::new(KEYS),
             srqs: (0..SRQS).map(|_| None).collect(),
             backlogged: VecDeque::with_capacity(QPS as usize),
             places: vec![None; config.conns as usize],

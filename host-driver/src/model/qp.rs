@@ -187,8 +187,8 @@ impl Engine {
         self.nic.close_qp(qpn);
         if let Some(entry) = self.qps.get_mut(qpn as usize).and_then(Option::take) {
             if let Some(slab) = &entry.inline {
-                let (addr, length) = slab.range();
-                self.unregister_range(slab.lkey >> 8, addr, length);
+                // It was registered when the QP was made.
+                let _known = self.unregister(slab.lkey);
             }
         }
     }

@@ -5,11 +5,11 @@ use super::engine::{Engine, Shared};
 use super::qp::Qp;
 use crate::completions::Cq;
 use crate::device::*;
+use crate::keys::key_config;
 use crate::model::endpoint_of;
-use crate::table::TableFull;
 use crate::verbs::lock;
 use mrnic_host_bus::rows;
-use mrnic_model::{key_of, KeyConfig, Rights};
+use mrnic_model::KeyConfig;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -33,71 +33,39 @@ impl RtlDevice {
     }
 }
 
-fn full(what: &'static str) -> impl Fn(TableFull) -> DeviceError {
-    move |_| DeviceError::Exhausted { what }
-}
-
-/// Bus addresses are addresses of the process, so that a region of any pages is one range for the NIC.
-fn key_config(region: &MemoryRegion, key_low: u8) -> KeyConfig {
-    let access = region.access;
-    KeyConfig {
-        valid: true,
-        key_low,
-        pd: region.pd.0 as u16,
-        rights: Rights {
-            local_write: access.local_write,
-            remote_write: access.remote_write,
-            remote_read: access.remote_read,
-            remote_atomic: access.remote_atomic,
-        },
-        base: region.iova,
-        length: region.length_bytes,
-        dma_base: region.addr,
-    }
-}
-
 impl Engine {
     /// Makes keys for a region.
     pub fn register(&mut self, region: &MemoryRegion) -> Result<MrKeys, DeviceError> {
-        let index = self.free_keys.pop_front().ok_or(DeviceError::Exhausted { what: "memory regions" })?;
+        let key = self.keys.reserve()?;
         if let Err(error) = self.carrier.map_dma(region.addr, region.length_bytes) {
-            self.free_keys.push_front(index);
+            self.keys.give_back(key);
             return Err(error);
         }
-        let slot = &mut self.regions[index as usize];
-        slot.0 = slot.0.wrapping_add(1);
-        slot.1 = Some(*region);
-        let low = slot.0;
-        self.write_row(&rows::key(index, &key_config(region, low)));
+        self.keys.set(key, region);
+        self.write_row(&rows::key(key >> 8, &key_config(region, key)));
         self.settle();
-        let key = key_of(index, low);
         Ok(MrKeys { lkey: key, rkey: key })
     }
 
-    fn region(&self, key: u32) -> Result<MemoryRegion, DeviceError> {
-        let slot = self.regions.get((key >> 8) as usize).filter(|slot| slot.0 == key as u8);
-        slot.and_then(|slot| slot.1).ok_or_else(|| DeviceError::invalid("memory region", "its key is not registered"))
-    }
-
     fn replace(&mut self, key: u32, region: &MemoryRegion) -> Result<(), DeviceError> {
-        let old = self.region(key)?;
+        let old = self.keys.region(key)?;
         self.carrier.map_dma(region.addr, region.length_bytes)?;
-        self.write_row(&rows::key(key >> 8, &key_config(region, key as u8)));
+        self.write_row(&rows::key(key >> 8, &key_config(region, key)));
         self.settle();
         self.carrier.unmap_dma(old.addr, old.length_bytes);
-        self.regions[(key >> 8) as usize].1 = Some(*region);
+        self.keys.set(key, region);
         Ok(())
     }
 
     /// Takes a key back; its memory is no longer touched.
-    pub fn unregister_index(&mut self, index: u32) {
-        let Some(region) = self.regions.get_mut(index as usize).and_then(|slot| slot.1.take()) else { return };
+    pub fn unregister(&mut self, key: u32) -> Result<(), DeviceError> {
+        let region = self.keys.remove(key)?;
         if !self.fatal {
-            self.write_row(&rows::key(index, &KeyConfig::default()));
+            self.write_row(&rows::key(key >> 8, &KeyConfig::default()));
             self.settle();
         }
         self.carrier.unmap_dma(region.addr, region.length_bytes);
-        self.free_keys.push_back(index);
+        Ok(())
     }
 }
 
@@ -109,31 +77,17 @@ impl Device for RtlDevice {
     fn query_port(&self, port: u8) -> Result<PortStatus, DeviceError> {
         self.shared.limits.check_port(port)?;
         let state = if lock(&self.shared.engine).fatal { LinkState::Down } else { LinkState::Active };
-        Ok(PortStatus {
-            state,
-            max_mtu: Mtu::B4096,
-            active_mtu: Mtu::B4096,
-            gids: 1,
-            max_message_bytes: 1 << 30,
-            speed_mbps: SPEED_MBPS,
-        })
+        Ok(PortStatus { state, ..PortStatus::active(1, SPEED_MBPS) })
     }
 
     /// The NIC's IPv4 address.
     fn query_gid(&self, port: u8, index: u32) -> Result<GidEntry, DeviceError> {
         self.shared.limits.check_port(port)?;
-        if index != 0 {
-            return Err(DeviceError::invalid("GID index", format!("{index}: the port has 1")));
-        }
-        let gid = match endpoint_of(self.shared.carrier.identity().place.into()).ip {
-            std::net::IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
-            std::net::IpAddr::V6(ip) => ip.octets(),
-        };
-        Ok(GidEntry { gid, index, port, interface: 0 })
+        GidEntry::only(endpoint_of(self.shared.carrier.identity().place.into()).ip, port, index)
     }
 
     fn alloc_pd(&self) -> Result<PdId, DeviceError> {
-        lock(&self.shared.pds).insert_with(|_| ()).map(PdId).map_err(full("PDs"))
+        lock(&self.shared.pds).insert_with(|_| ()).map(PdId).map_err(DeviceError::full("PDs"))
     }
 
     fn dealloc_pd(&self, pd: PdId) -> Result<(), DeviceError> {
@@ -149,16 +103,13 @@ impl Device for RtlDevice {
     }
 
     fn dereg_mr(&self, keys: MrKeys) -> Result<(), DeviceError> {
-        let mut engine = lock(&self.shared.engine);
-        engine.region(keys.lkey)?;
-        engine.unregister_index(keys.lkey >> 8);
-        Ok(())
+        lock(&self.shared.engine).unregister(keys.lkey)
     }
 
     fn create_cq(&self, spec: &CqSpec) -> Result<Arc<dyn CompletionQueue>, DeviceError> {
         let mut cqs = lock(&self.shared.cqs);
         let make = |id| Arc::new(Cq::new(CqId(id), spec, self.shared.clone(), self.events.clone()));
-        let id = cqs.insert_with(make).map_err(full("CQs"))?;
+        let id = cqs.insert_with(make).map_err(DeviceError::full("CQs"))?;
         cqs.get(id).cloned().map(|cq| cq as _).ok_or(DeviceError::Exhausted { what: "CQs" })
     }
 

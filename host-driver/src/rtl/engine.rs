@@ -7,6 +7,7 @@ use super::qp::Entry;
 use super::{random, Sizes, FIRST_QPN};
 use crate::completions::{self, Cq};
 use crate::device::*;
+use crate::keys::RegionKeys;
 use crate::model::endpoint_of;
 use crate::table::Table;
 use crate::verbs::{lock, try_lock};
@@ -50,9 +51,7 @@ pub struct Engine {
     pub qps: Vec<Option<Box<Entry>>>,
     /// The number that was not in use for the longest time first: packets of an old queue pair must not meet a new one.
     pub free_qpns: VecDeque<u32>,
-    /// Regions by key index, and the generation that makes the low byte of their keys.
-    pub regions: Vec<(u8, Option<MemoryRegion>)>,
-    pub free_keys: VecDeque<u32>,
+    pub keys: RegionKeys,
     /// Where events of the opens go.
     pub sinks: Vec<(u64, Arc<dyn EventSink>)>,
     /// What the staging words of the tables hold.
@@ -181,8 +180,7 @@ impl Engine {
             start: Instant::now(),
             qps: (0..sizes.qps).map(|_| None).collect(),
             free_qpns: (FIRST_QPN..sizes.qps).collect(),
-            regions: vec![(0, None); sizes.keys as usize],
-            free_keys: (1..sizes.keys).collect(),
+            keys: RegionKeys::new(sizes.keys),
             sinks: Vec::new(),
             staged: [None; 16],
             fatal: false,

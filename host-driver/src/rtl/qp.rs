@@ -129,7 +129,8 @@ impl Engine {
         self.reset(qpn);
         let Some(entry) = self.qps.get_mut(qpn as usize).and_then(Option::take) else { return };
         if let Some(slab) = &entry.queue.inline {
-            self.unregister_index(slab.lkey >> 8);
+            // It was registered when the queue pair was made.
+            let _known = self.unregister(slab.lkey);
         }
         let (addr, bytes) = entry.queue.rings.range();
         self.carrier.unmap_dma(addr, bytes);
