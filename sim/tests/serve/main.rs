@@ -8,6 +8,7 @@ mod processes;
 mod transfers;
 
 use mrnic_sim::serve::{self, Options};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,6 +16,8 @@ use std::time::Duration;
 /// A server in a thread, in a folder of its own.
 struct Server {
     session: tempfile::TempDir,
+    /// Somebody who has connected and says nothing: until `finish` the server waits for further programs, however long they take to start.
+    waits: Option<UnixStream>,
     thread: Option<JoinHandle<anyhow::Result<()>>>,
 }
 
@@ -39,13 +42,16 @@ impl Server {
         let socket = mrnic_host_bus::socket_of(session.path());
         let thread = std::thread::spawn(move || serve::run(&options));
         // The model may have to be built first.
-        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+        let waits = loop {
+            if let Ok(stream) = UnixStream::connect(&socket) {
+                break stream;
+            }
             if thread.is_finished() {
                 panic!("the server has ended: {:?}", thread.join());
             }
             std::thread::sleep(Duration::from_millis(10));
-        }
-        Server { session, thread: Some(thread) }
+        };
+        Server { session, waits: Some(waits), thread: Some(thread) }
     }
 
     fn session(&self) -> &Path {
@@ -54,6 +60,7 @@ impl Server {
 
     /// The server ends by itself after its last program; what it has written is returned.
     fn finish(&mut self) -> serde_json::Value {
+        self.waits = None;
         let thread = self.thread.take().expect("it was started");
         thread.join().expect("no panic").expect("no failure");
         let text = std::fs::read_to_string(self.session().join("figures.json")).expect("the figures");
