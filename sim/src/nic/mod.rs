@@ -83,8 +83,8 @@ pub struct NicSim<H = HostMemory> {
     dut: Dut,
     reset: Port,
     fault: Option<Port>,
-    /// Tells the engine of a payload write that is in memory (builds with receive queues).
-    write_done: Option<Port>,
+    /// Tells the engine of a payload write that is in memory.
+    write_done: Port,
     bus: AxiLite,
     staged: HashMap<u16, u32>,
     rx: Source,
@@ -139,7 +139,7 @@ impl<H: Host> NicSim<H> {
             node,
             reset: dut.input("reset")?,
             fault: dut.input("fault").ok(),
-            write_done: dut.input("dw_done").ok(),
+            write_done: dut.input("dw_done")?,
             bus: AxiLite::new(&dut)?,
             staged: HashMap::new(),
             rx,
@@ -337,9 +337,7 @@ impl<H: Host> NicSim<H> {
             self.memory.dma_write(addr, &data).map_err(outside)?;
             self.landed += 1;
         }
-        if let Some(done) = &self.write_done {
-            done.set_bit(self.landed > 0);
-        }
+        self.write_done.set_bit(self.landed > 0);
         self.landed = self.landed.saturating_sub(1);
         self.bus.drive();
         self.rx.drive(false);
