@@ -511,7 +511,7 @@ impl Bench {
                 }
             }
         };
-        let flags = AckFlags { rnr, nak, probe_reply: p.probe, ts_valid: p.probe || r.ts_valid, ..AckFlags::default() };
+        let flags = AckFlags { rnr, nak, probe_reply: p.probe, ts_valid: p.probe || r.ts_valid };
         let rate = if self.weather.hints { self.rng.random_range(50..200_000) } else { 0xFF_FFFF };
         let ack = Ack {
             ts_echo: if p.probe { p.ts } else { r.last_ts },
