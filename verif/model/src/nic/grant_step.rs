@@ -45,7 +45,7 @@ pub enum BlockReason {
 pub enum Grant {
     Blocked(BlockReason),
     Packet(PacketDesc),
-    /// S2: the oldest message (or response) belongs to a QP in Error and is dropped whole.
+    /// S2: the oldest message (or response) belongs to a QP in Error and is dropped whole, or the response to a connection in error.
     SkippedMessage {
         qpn: u32,
         msn: u32,
@@ -72,13 +72,14 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let Some((head, waits)) = connection.tx.next_source() else {
             return Ok(Grant::Blocked(if error { BlockReason::ConnError } else { BlockReason::Idle }));
         };
-        // S2: a message of a QP in Error is skipped whole, a response too.
-        if head.kind != RecordKind::Error && self.sees_error(head.qpn, head.incarnation, inputs)? {
-            let tx = &mut self.connection_mut(conn)?.tx;
-            match head.kind {
-                RecordKind::Message => tx.pop_message(),
-                _ => tx.responses.pop(),
-            }
+        // S2: a message of a QP in Error is skipped whole, a response too; in a connection in error every response.
+        let skipped = match head.kind {
+            RecordKind::Error => error,
+            RecordKind::Response { .. } if error => true,
+            _ => self.sees_error(head.qpn, head.incarnation, inputs)?,
+        };
+        if skipped {
+            self.connection_mut(conn)?.tx.skip(head.kind);
             self.counters.tx_skipped_messages += 1;
             return Ok(Grant::SkippedMessage { qpn: head.qpn, msn: head.msn });
         }
@@ -242,8 +243,8 @@ impl TxConn {
     /// D4: the oldest message or the oldest response; in turns if both wait. Also whether anything waits behind it (S4).
     fn next_source(&self) -> Option<(Source, bool)> {
         let (messages, responses) = (self.fifo.len(), self.responses.fifo.len());
-        // W4: in error only messages are looked at, to be skipped.
-        let respond = responses > 0 && (messages == 0 || self.responses.turn) && !self.error;
+        // In error no response waits for the QP of a message to be in Error.
+        let respond = responses > 0 && (messages == 0 || self.responses.turn || self.error);
         let waits = messages + responses > 1;
         if respond {
             let response = self.responses.fifo.front()?;
@@ -262,6 +263,19 @@ impl TxConn {
         let MsgRef { qpn, incarnation, msn, npkts, length, .. } = *self.fifo.front()?;
         let index = self.head_index;
         Some((Source { kind: RecordKind::Message, qpn, incarnation, msn, npkts, length, index }, waits))
+    }
+
+    /// S2: the oldest message or response is dropped whole.
+    fn skip(&mut self, kind: RecordKind) {
+        match kind {
+            RecordKind::Message => self.pop_message(),
+            // The place of the request went over to the ERROR_RESP that follows.
+            RecordKind::Response { .. } => self.responses.pop(),
+            RecordKind::Error => {
+                self.responses.pop();
+                self.responses.release();
+            }
+        }
     }
 
     /// S5: a packet of the chosen source was sent.

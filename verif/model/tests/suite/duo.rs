@@ -7,7 +7,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 use crate::fabric::{Fabric, FabricConfig, UNITS};
-use crate::pair::{address, seed};
+use crate::pair::{address, check_liveness, seed};
 
 /// The region that every right is given to, as its users see it and on the bus.
 pub const KEY: u32 = key_of(1, 0x5A);
@@ -241,16 +241,7 @@ impl<P: Profile> Duo<P> {
 
     fn check_invariants(&self) {
         for (side, nic) in self.nic.iter().enumerate() {
-            for path in 0..self.setup.paths {
-                assert!(nic.timer_armed_if_needed(0, path), "side {side} path {path}: work but no timer");
-            }
-            let Ok(tx) = nic.tx_conn(0) else { continue };
-            let waits = tx.fifo.len() + tx.responses.fifo.len() > 0 && !tx.error;
-            let outstanding = (0..self.setup.paths).any(|p| {
-                let path = nic.tx_path(0, p).unwrap();
-                path.span() > 0 || matches!(path.state, PathState::Suspect | PathState::Down)
-            });
-            assert!(!waits || outstanding || nic.will_run(0), "side {side}: messages wait and nothing will happen");
+            check_liveness(nic, side, self.setup.paths);
         }
     }
 

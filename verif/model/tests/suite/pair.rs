@@ -180,7 +180,7 @@ pub fn check_liveness<P: Profile, C: CongestionControl>(nic: &Nic<P, C>, side: u
         assert!(nic.timer_armed_if_needed(0, path), "side {side} path {path}: work but no timer");
     }
     let Ok(tx) = nic.tx_conn(0) else { return };
-    let waits = !tx.fifo.is_empty();
+    let waits = tx.fifo.len() + tx.responses.fifo.len() > 0;
     let outstanding = (0..paths).any(|p| {
         let path = nic.tx_path(0, p).unwrap();
         path.span() > 0 || matches!(path.state, PathState::Suspect | PathState::Down)

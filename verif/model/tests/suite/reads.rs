@@ -343,7 +343,10 @@ fn d8_responder_gave_up() {
     duo.fabric.drop_rule = Some(Box::new(|from, kind, _| from == 0 && kind == TransmitKind::Ack));
     duo.post(0, 0, &wqe(WQE_READ, 1, 0, 0, 200_000));
     duo.run(LONG);
-    assert!(duo.nic[1].tx_conn(0).unwrap().error);
+    let responder = duo.nic[1].tx_conn(0).unwrap();
+    assert!(responder.error);
+    // S2: what is left of the response, and the ERROR_RESP that follows it, are dropped and hold no place.
+    assert_eq!((responder.responses.fifo.len(), responder.responses.reserved), (0, 0));
     assert_eq!(duo.statuses(0, false), [(1, 12)]);
     assert!(duo.nic[0].tx_conn(0).unwrap().error);
 }
