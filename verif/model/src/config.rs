@@ -54,6 +54,8 @@ pub struct NicConfig {
     pub stage: Stage,
     /// Whether typed events are recorded.
     pub events: bool,
+    /// Rule L3. Without it a burst's tail waits for the timer: only to measure what the rule is worth, no RTL lacks it.
+    pub tail_probes: bool,
 }
 
 impl Default for NicConfig {
@@ -75,6 +77,7 @@ impl Default for NicConfig {
             responses: 1024,
             stage: Stage::Full,
             events: false,
+            tail_probes: true,
         }
     }
 }

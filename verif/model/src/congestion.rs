@@ -37,6 +37,9 @@ pub trait CongestionControl {
     /// An acknowledgment was applied. Returns whether the window was cut.
     fn on_ack(&self, window: &mut Window, path: &mut Self::Path, sample: &AckSample) -> bool;
 
+    /// Packets were found lost by L1, L2 or the answer to a probe. Rule C1: nothing is cut for that.
+    fn on_loss(&self, _window: &mut Window, _path: &mut Self::Path, _now: Tick, _srtt_ticks: u32) {}
+
     /// The retransmission timer of the path fired.
     fn on_timeout(&self, window: &mut Window, path: &mut Self::Path, now: Tick);
 }
@@ -55,6 +58,17 @@ fn restart(window: &mut Window) {
     window.credit = 0;
 }
 
+/// Once a round trip. Returns whether it did.
+fn halve(window: &mut Window, now: Tick, srtt_ticks: u32) -> bool {
+    let cut = elapsed(now, window.last_cut) >= srtt_ticks.max(1);
+    if cut {
+        window.window = (window.window / 2).max(1);
+        window.credit = 0;
+        window.last_cut = now;
+    }
+    cut
+}
+
 /// Rule C1: halve at most once a round trip on a mark, else one packet more per window of acknowledgments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aimd;
@@ -65,13 +79,7 @@ impl CongestionControl for Aimd {
     fn on_ack(&self, w: &mut Window, _: &mut (), s: &AckSample) -> bool {
         // C1: a mark trims only the path that saw it; loss found by L1..L3 does not cut.
         if s.ce_delta > 0 {
-            let cut = elapsed(s.now, w.last_cut) >= s.srtt_ticks.max(1);
-            if cut {
-                w.window = (w.window / 2).max(1);
-                w.credit = 0;
-                w.last_cut = s.now;
-            }
-            cut
+            halve(w, s.now, s.srtt_ticks)
         } else {
             additive_increase(w, s);
             false
@@ -80,6 +88,26 @@ impl CongestionControl for Aimd {
 
     fn on_timeout(&self, w: &mut Window, _: &mut (), _: Tick) {
         restart(w);
+    }
+}
+
+/// [`Aimd`] that takes a loss for a mark, as older transports do: only to measure what rule C1 is worth. No RTL has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossCuts;
+
+impl CongestionControl for LossCuts {
+    type Path = ();
+
+    fn on_ack(&self, w: &mut Window, p: &mut (), s: &AckSample) -> bool {
+        Aimd.on_ack(w, p, s)
+    }
+
+    fn on_loss(&self, w: &mut Window, _: &mut (), now: Tick, srtt_ticks: u32) {
+        halve(w, now, srtt_ticks);
+    }
+
+    fn on_timeout(&self, w: &mut Window, p: &mut (), now: Tick) {
+        Aimd.on_timeout(w, p, now);
     }
 }
 

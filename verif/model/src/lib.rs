@@ -32,7 +32,7 @@ pub mod wqe;
 pub use config::{
     key_of, ConnConfig, KeyConfig, NicConfig, PathConfig, QpAccess, QpConfig, QpState, Rights, Stage, PATHS_MAX, RATE_UNLIMITED,
 };
-pub use congestion::{Aimd, Congestion, CongestionControl, DctcpLike};
+pub use congestion::{Aimd, Congestion, CongestionControl, DctcpLike, LossCuts};
 pub use error::{ConfigError, EncodeError, MemoryError, PostError, StepError};
 pub use event::{AsyncEvent, Counters, DropReason, Event, LossRule, PathChange, PathCounters};
 pub use memory::HostMemory;

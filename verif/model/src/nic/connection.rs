@@ -41,7 +41,13 @@ impl<S: Default + Clone> Connection<S> {
             retry_cnt: config.retry_cnt,
             addr: config.addr,
             tx: TxConn::open(config.init_hint_mbps, nic.conn_fifo as usize, now),
-            tx_paths: configured.iter().map(|p| TxPath::open(p.enabled, p.udp_port, p.tx_start_ppsn, window, now)).collect(),
+            tx_paths: configured
+                .iter()
+                .map(|p| TxPath {
+                    without_l3: !nic.tail_probes,
+                    ..TxPath::open(p.enabled, p.udp_port, p.tx_start_ppsn, window, now)
+                })
+                .collect(),
             chunks: alloc::vec![ChunkMap::default(); paths],
             rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn)).collect(),
             rx_use: ConnUse::default(),

@@ -112,6 +112,9 @@ pub fn apply<C: CongestionControl>(
     };
     let sample = AckSample { now, acked, ce_delta, srtt_ticks: path.srtt_ticks(), window_max_pkts: window_pkts as u16 };
     let window_cut = cc.on_ack(&mut path.win, &mut path.cc, &sample);
+    if !lost_l1.is_empty() || !lost_l2.is_empty() {
+        cc.on_loss(&mut path.win, &mut path.cc, now, sample.srtt_ticks);
+    }
 
     reordering_guard(path, now, ack.dup_packets, window_pkts);
 

@@ -69,6 +69,8 @@ pub struct TxPath<S> {
     pub floor_time: Tick,
     /// Probes answered in a row while DOWN.
     pub clean: u8,
+    /// [`crate::NicConfig::tail_probes`] is off: no rule of the protocol.
+    pub without_l3: bool,
 }
 
 impl<S: Default> TxPath<S> {

@@ -85,6 +85,9 @@ pub fn begin_watch<S>(paths: &mut [TxPath<S>], now: Tick) {
 }
 
 fn may_tail_probe<S>(path: &TxPath<S>) -> bool {
+    if path.without_l3 {
+        return false;
+    }
     path.state == PathState::Up && path.next != path.cum && path.pipe() > 0 && path.backoff == 0 && path.rtt_valid
 }
 

@@ -24,5 +24,6 @@ mod sends;
 mod slots;
 mod srq;
 mod steps;
+mod switches;
 mod transfer;
 mod workload;
