@@ -1,7 +1,7 @@
-//! Event queues on whole simulations: a radix heap, the standard library's binary heap, a 4-ary and an 8-ary heap.
+//! Event queues on whole simulations: a calendar queue, a radix heap, the standard library's binary heap, a 4-ary and an 8-ary heap.
 //! Run: `cargo run -p mrnic-cluster --example queue_rate`. Prints million events and thousand packets a second by workload.
 use dary_heap::DaryHeap;
-use mrnic_cluster::queue::{BinaryQueue, Event, EventQueue, RadixQueue};
+use mrnic_cluster::queue::{BinaryQueue, CalendarQueue, Event, EventQueue, RadixQueue};
 use mrnic_cluster::time::{Ps, LIMIT_PS};
 use mrnic_cluster::{MetaRoce256, MetaRoceConfig, NetworkConfig, Pattern, Setup, Sim, WorkloadConfig};
 use std::cmp::Reverse;
@@ -37,7 +37,7 @@ fn processor_seconds() -> Option<f64> {
 }
 
 fn measure<Q: EventQueue>(name: &str, network: &NetworkConfig, workload: &WorkloadConfig) {
-    let setup = Setup { network, workload, seed: 1, limit: LIMIT_PS, sample: 0 };
+    let setup = Setup { network, workload, trace: None, seed: 1, limit: LIMIT_PS, sample: 0 };
     let mut sim = match Sim::<MetaRoce256, Q>::new(&setup, &MetaRoceConfig::default()) {
         Ok(sim) => sim,
         Err(e) => return eprintln!("{e}"),
@@ -67,7 +67,8 @@ fn measure<Q: EventQueue>(name: &str, network: &NetworkConfig, workload: &Worklo
 fn main() {
     let network = NetworkConfig::default();
     for (pattern, bytes) in [(Pattern::Permutation, 16 << 20), (Pattern::AllToAll, 16 << 20), (Pattern::Incast, 1 << 20)] {
-        let workload = WorkloadConfig { pattern, bytes, messages: 1, depth: 2, fan_in: None, start_spread_us: 0 };
+        let workload = WorkloadConfig::new(pattern, bytes);
+        measure::<CalendarQueue>("calendar", &network, &workload);
         measure::<RadixQueue>("radix", &network, &workload);
         measure::<BinaryQueue>("binary", &network, &workload);
         measure::<Dary<4>>("4-ary", &network, &workload);

@@ -3,7 +3,7 @@
 //! In: messages to send, packets that arrive, the time. Out: packets to send, the time of the next timer, notices of what
 //! completed. Sans IO and deterministic: the same calls give the same answers.
 use crate::time::Ps;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One end of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub enum Notice {
 }
 
 /// Counters of an endpoint.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointStats {
     /// Data packets sent for the first time.
     pub new: u64,

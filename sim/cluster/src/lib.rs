@@ -10,6 +10,7 @@ pub mod flights;
 pub mod metaroce;
 pub mod network;
 pub mod outcome;
+pub mod part;
 pub mod queue;
 pub mod report;
 pub mod rocev2;
@@ -17,6 +18,7 @@ pub mod run;
 pub mod sim;
 pub mod time;
 pub mod topology;
+pub mod trace;
 pub mod workload;
 
 pub use endpoint::Endpoint;

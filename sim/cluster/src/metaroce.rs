@@ -8,8 +8,8 @@ use crate::time::{tick, time_of_tick, Ps};
 use crate::topology::mix;
 use mrnic_model::memory::NoMemory;
 use mrnic_model::{
-    ConnConfig, KeyConfig, MrcLike, NetAddr, Nic, NicConfig, OpenMr0, Outgoing, PathConfig, PostError, Profile, QpConfig,
-    Received, Rights, Status, Wqe, RATE_UNLIMITED,
+    Aimd, CongestionControl, ConnConfig, KeyConfig, LossCuts, MrcLike, NetAddr, Nic, NicConfig, OpenMr0, Outgoing, PathConfig,
+    PostError, Profile, QpConfig, Received, Rights, Status, Wqe, RATE_UNLIMITED,
 };
 use mrnic_wire::{IpVersion, Packet};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,10 @@ pub struct MetaRoceConfig {
     pub port_bytes: u64,
     /// The vector of acknowledgments has 64 bits instead of 256.
     pub short_vector: bool,
+    /// Rule L3; without it only the timer finds a loss at the end of a burst.
+    pub tail_probes: bool,
+    /// A loss halves the window, against rule C1.
+    pub loss_cuts: bool,
 }
 
 impl Default for MetaRoceConfig {
@@ -55,6 +59,8 @@ impl Default for MetaRoceConfig {
             messages: 16,
             port_bytes: 64_000,
             short_vector: false,
+            tail_probes: true,
+            loss_cuts: false,
         }
     }
 }
@@ -91,6 +97,9 @@ impl MetaRoceConfig {
         if !self.messages.is_power_of_two() || !(4..=64).contains(&self.messages) {
             return refuse("messages", self.messages, "not a depth of the model", "choose 4, 8, 16, 32 or 64");
         }
+        if self.loss_cuts && self.short_vector {
+            return refuse("loss_cuts", "true", "short_vector is set too", "change one of the two at a time");
+        }
         check_port(self.port_bytes)
     }
 }
@@ -111,8 +120,8 @@ pub struct Header {
 }
 
 /// The golden model at a host.
-pub struct MetaRoce<P: Profile> {
-    nic: Nic<P>,
+pub struct MetaRoce<P: Profile, C: CongestionControl = Aimd> {
+    nic: Nic<P, C>,
     ends: Vec<FlowEnd>,
     planes: usize,
     /// Messages that the model had no room for, and what posted them.
@@ -124,6 +133,8 @@ pub struct MetaRoce<P: Profile> {
 pub type MetaRoce256 = MetaRoce<OpenMr0>;
 /// The vector of 64 bits.
 pub type MetaRoce64 = MetaRoce<MrcLike>;
+/// With a window that losses cut.
+pub type MetaRoceLossCuts = MetaRoce<OpenMr0, LossCuts>;
 
 fn address(from: u32, to: u32) -> NetAddr {
     let mac = |host: u32| {
@@ -158,6 +169,7 @@ fn nic_config(config: &MetaRoceConfig, host: &Host<'_>) -> NicConfig {
         ack_delay_ticks: ticks(config.ack_delay_us),
         rto_min_ticks: ticks(config.rto_min_us),
         epoch_cap_bytes: cap as u32,
+        tail_probes: config.tail_probes,
         srqs: 0,
         responses: 1,
         ..NicConfig::default()
@@ -178,7 +190,7 @@ fn conn_config(config: &MetaRoceConfig, end: &FlowEnd) -> ConnConfig<NetAddr> {
     conn
 }
 
-impl<P: Profile> MetaRoce<P> {
+impl<P: Profile, C: CongestionControl> MetaRoce<P, C> {
     fn plane(&self, end: &FlowEnd, path: u8) -> u8 {
         ((end.entropy as usize % self.planes + path as usize) % self.planes) as u8
     }
@@ -209,7 +221,7 @@ impl<P: Profile> MetaRoce<P> {
     }
 }
 
-impl<P: Profile> Endpoint for MetaRoce<P> {
+impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
     type Header = Header;
     type Config = MetaRoceConfig;
 

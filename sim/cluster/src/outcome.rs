@@ -7,10 +7,10 @@ use crate::network::config::NetworkConfig;
 use crate::network::NetworkStats;
 use crate::time::{Ps, PS_PER_US};
 use crate::workload::Workload;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One look at the watched host: the receiver of the first flow.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     /// Longest queue towards it.
     pub queue_bytes: u64,
@@ -36,6 +36,9 @@ pub struct Measured {
     total_bytes: u64,
     received_bytes: u64,
     received_wire_bytes: u64,
+    background_bytes: u64,
+    /// When the workload was done.
+    done_at: Option<Ps>,
     /// Time and wire bytes at 10 % and at 90 % of the payload.
     steady: [Option<(Ps, u64, u64)>; 2],
     flow_bytes: Vec<u64>,
@@ -44,29 +47,30 @@ pub struct Measured {
     probes: Vec<Probe>,
     jain: Option<f64>,
     first_flow: Option<Ps>,
-    last_message: Ps,
     receivers: u32,
     host_gbps: f64,
 }
 
 impl Measured {
     pub fn new(workload: &Workload, network: &NetworkConfig, sample: Ps) -> Self {
-        let mut receivers: Vec<u32> = workload.flows.iter().map(|f| f.dst).collect();
+        let flows = &workload.flows[..workload.measured];
+        let mut receivers: Vec<u32> = flows.iter().map(|f| f.dst).collect();
         receivers.sort_unstable();
         receivers.dedup();
         Measured {
-            watched: workload.flows.first().map_or(0, |f| f.dst),
+            watched: flows.first().map_or(0, |f| f.dst),
             sample,
-            total_bytes: workload.total_bytes(),
+            total_bytes: workload.total_bytes,
             received_bytes: 0,
             received_wire_bytes: 0,
+            background_bytes: 0,
+            done_at: None,
             steady: [None; 2],
-            flow_bytes: vec![0; workload.flows.len()],
+            flow_bytes: vec![0; workload.measured],
             bins: Vec::new(),
             probes: Vec::new(),
             jain: None,
             first_flow: None,
-            last_message: 0,
             receivers: receivers.len() as u32,
             host_gbps: network.rate_gbps * network.planes as f64,
         }
@@ -74,9 +78,13 @@ impl Measured {
 
     /// Payload of a flow arrived for the first time, in a packet of `wire_bytes`.
     pub fn received(&mut self, now: Ps, flow: u32, bytes: u64, wire_bytes: u32) {
+        let Some(of_flow) = self.flow_bytes.get_mut(flow as usize) else {
+            self.background_bytes += bytes;
+            return;
+        };
+        *of_flow += bytes;
         self.received_bytes += bytes;
         self.received_wire_bytes += u64::from(wire_bytes);
-        self.flow_bytes[flow as usize] += bytes;
         for (mark, percent) in self.steady.iter_mut().zip([10, 90]) {
             if mark.is_none() && self.received_bytes * 100 >= self.total_bytes * percent {
                 *mark = Some((now, self.received_bytes, self.received_wire_bytes));
@@ -93,12 +101,19 @@ impl Measured {
 
     /// A message of a flow was received completely.
     pub fn message(&mut self, now: Ps, workload: &Workload, flow: u32) {
-        self.last_message = now;
+        if flow as usize >= workload.measured {
+            return;
+        }
         let f = &workload.flows[flow as usize];
         if f.received == f.total && self.first_flow.is_none() {
             self.first_flow = Some(now);
             self.jain = Some(jain(&self.flow_bytes));
         }
+    }
+
+    /// The workload is done.
+    pub fn done(&mut self, now: Ps) {
+        self.done_at.get_or_insert(now);
     }
 
     pub fn sample(&mut self, probe: Probe) {
@@ -115,7 +130,7 @@ impl Measured {
         failed: u64,
     ) -> Outcome {
         let finished = workload.is_done();
-        let end = if finished { self.last_message } else { now };
+        let end = self.done_at.unwrap_or(now);
         let us = |ps: Ps| ps as f64 / PS_PER_US as f64;
         let gbps = |bytes: u64, ps: Ps| if ps == 0 { 0.0 } else { bytes as f64 * 8000.0 / ps as f64 };
         let (mut steady_gbps, mut link_share) = (0.0, 0.0);
@@ -130,6 +145,7 @@ impl Measured {
             first_flow_us: self.first_flow.map_or(us(end), us),
             received_bytes: self.received_bytes,
             goodput_gbps: gbps(self.received_bytes, end),
+            background_gbps: gbps(self.background_bytes, now),
             steady_gbps,
             link_share,
             jain: self.jain.unwrap_or_else(|| jain(&self.flow_bytes)),
@@ -156,7 +172,7 @@ pub fn jain(shares: &[u64]) -> f64 {
 }
 
 /// Result of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Every message was received.
     pub finished: bool,
@@ -168,6 +184,8 @@ pub struct Outcome {
     pub received_bytes: u64,
     /// Payload of all hosts together over the whole time.
     pub goodput_gbps: f64,
+    /// Payload of what ran beside the workload.
+    pub background_gbps: f64,
     /// The same between 10 % and 90 % of the payload.
     pub steady_gbps: f64,
     /// Wire bytes of packets that arrived for the first time, over the rate of all receivers' ports, in the same time.
@@ -187,7 +205,7 @@ pub struct Outcome {
 }
 
 /// Names of [`Outcome::metric`].
-pub const METRICS: [&str; 14] = [
+pub const METRICS: [&str; 17] = [
     "duration_us",
     "goodput_gbps",
     "steady_gbps",
@@ -202,6 +220,9 @@ pub const METRICS: [&str; 14] = [
     "max_queue_bytes",
     "recovery_us",
     "share_settled_us",
+    "background_gbps",
+    "pauses",
+    "paused_us",
 ];
 
 impl Outcome {
@@ -220,6 +241,9 @@ impl Outcome {
             "dropped_queue" => self.network.dropped_queue as f64,
             "marked" => self.network.marked as f64,
             "max_queue_bytes" => self.network.max_queue_bytes as f64,
+            "background_gbps" => self.background_gbps,
+            "pauses" => self.network.pauses as f64,
+            "paused_us" => self.network.paused_us,
             "recovery_us" => self.recovery_us(fault_us, recovered_share)?,
             "share_settled_us" => self.share_settled_us()?,
             _ => return None,
@@ -272,15 +296,8 @@ mod tests {
 
     fn outcome(series: &[f64], probes: &[(u32, u32, f64, f64)]) -> Outcome {
         let network = NetworkConfig::default();
-        let config = crate::workload::WorkloadConfig {
-            pattern: crate::workload::Pattern::Pair,
-            bytes: 1,
-            messages: 1,
-            depth: 1,
-            fan_in: None,
-            start_spread_us: 0,
-        };
-        let workload = Workload::new(&config, &network, 1);
+        let config = crate::workload::WorkloadConfig::new(crate::workload::Pattern::Pair, 1);
+        let workload = Workload::new(&config, &network, 1, None);
         let measured = Measured::new(&workload, &network, 10 * PS_PER_US);
         let stats = (NetworkStats::default(), EndpointStats::default());
         let empty = measured.outcome(100_000 * PS_PER_US, &workload, &stats.0, &stats.1, 0, 0);

@@ -5,12 +5,14 @@
 use crate::endpoint::{Arrival, BuildError, Endpoint, EndpointStats, FlowEnd, Host, Next, Notice};
 use crate::flights::{Flight, Flights};
 use crate::network::config::NetworkConfig;
+use crate::network::pfc::{PfcAction, Waiting};
 use crate::network::{Hop, Network, NetworkStats, Wire};
 use crate::outcome::{Measured, Outcome, Probe};
-use crate::queue::{Event, EventQueue, RadixQueue};
+use crate::queue::{CalendarQueue, Event, EventQueue};
 use crate::time::{Ps, NEVER};
 use crate::topology::{mix, FiveTuple, Route};
-use crate::workload::Workload;
+use crate::trace::Trace;
+use crate::workload::{Action, Workload};
 
 /// A host.
 struct Node<E> {
@@ -20,6 +22,8 @@ struct Node<E> {
     timer_at: Ps,
     /// Time of the valid port event.
     port_at: Ps,
+    /// It waits for a port of which nobody knows when it will have room.
+    waits: bool,
 }
 
 /// What a run is made of, beside the endpoints' own configuration.
@@ -27,6 +31,8 @@ struct Node<E> {
 pub struct Setup<'a> {
     pub network: &'a NetworkConfig,
     pub workload: &'a crate::workload::WorkloadConfig,
+    /// Of a workload that is one.
+    pub trace: Option<&'a Trace>,
     pub seed: u64,
     pub limit: Ps,
     /// Time between two looks at queues and rates; 0: none.
@@ -34,7 +40,7 @@ pub struct Setup<'a> {
 }
 
 /// A simulation with endpoints of one kind.
-pub struct Sim<E: Endpoint, Q: EventQueue = RadixQueue> {
+pub struct Sim<E: Endpoint, Q: EventQueue = CalendarQueue> {
     network: Network,
     queue: Q,
     flights: Flights<E::Header>,
@@ -55,18 +61,18 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
     /// Builds the hosts and opens every flow.
     pub fn new(setup: &Setup<'_>, config: &E::Config) -> Result<Self, BuildError> {
         let network = Network::new(setup.network, setup.seed);
-        let workload = Workload::new(setup.workload, setup.network, setup.seed);
+        let workload = Workload::new(setup.workload, setup.network, setup.seed, setup.trace);
         let (ends, slots) = flow_ends(&workload, setup.network.hosts, setup.seed);
         let mut nodes = Vec::with_capacity(ends.len());
         for (host, ends) in ends.into_iter().enumerate() {
             let planes = setup.network.planes;
             let rate_gbps = setup.network.rate_gbps * planes as f64;
             let endpoint = E::build(config, &Host { host: host as u32, flows: &ends, planes, rate_gbps })?;
-            nodes.push(Node { endpoint, ends, timer_at: NEVER, port_at: NEVER });
+            nodes.push(Node { endpoint, ends, timer_at: NEVER, port_at: NEVER, waits: false });
         }
         let mut queue = Q::default();
-        for (flow, &at) in workload.starts.iter().enumerate() {
-            queue.push(at, Event::Start { flow: flow as u32 });
+        for &(at, token) in &workload.starts {
+            queue.push(at, Event::Start { token });
         }
         for (index, at) in network.change_times().enumerate() {
             queue.push(at, Event::Fault { index: index as u32 });
@@ -103,6 +109,9 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
             self.now = at;
             self.step(event);
         }
+        if self.workload.is_done() {
+            self.measured.done(self.now);
+        }
     }
 
     /// Runs on until no packet is on its way and no event is left, or the time is up: for tests of conservation.
@@ -136,25 +145,45 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
                     self.settle(node);
                 }
             }
-            Event::Start { flow } => {
-                let count = self.workload.start(flow);
-                for _ in 0..count {
-                    self.post(flow);
-                }
-                if count > 0 {
-                    let src = self.workload.flows[flow as usize].src;
+            Event::Start { token } => {
+                self.workload.begin(self.now, token);
+                // All that follows from one time is posted at one host.
+                if let Some(src) = self.act() {
                     self.settle(src);
                 }
             }
-            Event::Fault { index } => self.network.change(index as usize),
+            Event::Left { link } => {
+                if let Some(pfc) = &mut self.network.pfc {
+                    pfc.left(self.now, link);
+                }
+                self.flow_control();
+            }
+            Event::Pause { code } => {
+                self.network.pause(self.now, code);
+                self.flow_control();
+            }
+            Event::Fault { index } => {
+                self.network.change(self.now, index as usize);
+                self.flow_control();
+            }
             Event::Sample => self.take_sample(),
         }
     }
 
-    fn post(&mut self, flow: u32) {
-        let src = self.workload.flows[flow as usize].src;
-        let bytes = self.workload.message_bytes;
-        self.nodes[src as usize].endpoint.post(self.now, self.slots[flow as usize].0, bytes);
+    /// Does what the workload asks for. Returns the host that has something to send for it.
+    fn act(&mut self) -> Option<u32> {
+        let mut host = None;
+        while let Some(action) = self.workload.actions.pop_front() {
+            match action {
+                Action::Post { flow, bytes } => {
+                    let src = self.workload.flows[flow as usize].src;
+                    self.nodes[src as usize].endpoint.post(self.now, self.slots[flow as usize].0, bytes);
+                    host = Some(src);
+                }
+                Action::Begin { at, token } => self.queue.push(at, Event::Start { token }),
+            }
+        }
+        host
     }
 
     /// A packet is at the end of a link.
@@ -188,12 +217,48 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
         let flight = self.flights.get(at);
         let link = flight.route.links[flight.hop as usize] as usize;
         let hop = hop_of(&flight.route, flight.hop);
+        if self.network.pfc.is_some() {
+            let from = flight.hop.checked_sub(1).map(|before| flight.route.links[before as usize]);
+            let packet = Waiting { flight: at, bytes: flight.bytes, from, is_ack: flight.is_ack };
+            match self.network.put(self.now, link, hop, &packet) {
+                Ok(marked) => flight.ecn_ce |= marked,
+                Err(_) => self.flights.release(at),
+            }
+            self.flow_control();
+            return;
+        }
         match self.network.pass(self.now, link, hop, &Wire { bytes: flight.bytes, is_ack: flight.is_ack }) {
             Ok(passed) => {
                 flight.ecn_ce |= passed.marked;
                 self.queue.push(passed.at, Event::Arrive { flight: at });
             }
             Err(_) => self.flights.release(at),
+        }
+    }
+
+    /// Sees to what flow control asks for.
+    fn flow_control(&mut self) {
+        while let Some(action) = self.network.pfc.as_mut().and_then(|pfc| pfc.action()) {
+            match action {
+                PfcAction::Pause { at, code } => self.queue.push(at, Event::Pause { code }),
+                PfcAction::Room { link } => {
+                    let node = link as usize / self.network.topology.planes;
+                    let n = &mut self.nodes[node];
+                    if std::mem::take(&mut n.waits) {
+                        n.port_at = self.now;
+                        self.queue.push(self.now, Event::Port { node: node as u32 });
+                    }
+                }
+                PfcAction::Leaves { link, flight, end, bytes } => {
+                    self.queue.push(end, Event::Left { link });
+                    let f = self.flights.get(flight);
+                    let (hop, wire) = (hop_of(&f.route, f.hop), Wire { bytes, is_ack: f.is_ack });
+                    match self.network.launch(end, link as usize, hop, &wire) {
+                        Ok(at) => self.queue.push(at, Event::Arrive { flight }),
+                        Err(_) => self.flights.release(flight),
+                    }
+                }
+            }
         }
     }
 
@@ -204,18 +269,15 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
             match notice {
                 Notice::Received { slot } => {
                     let flow = flow_of(slot);
-                    let next = self.workload.received(flow);
+                    self.workload.received(self.now, flow);
                     self.measured.message(self.now, &self.workload, flow);
-                    // It begins here, where the message was received.
-                    if let Some(next) = next {
-                        self.post(next);
-                    }
+                    // What follows begins here, where the message was received.
+                    self.act();
                 }
                 Notice::Sent { slot } => {
                     let flow = flow_of(slot);
-                    if self.workload.sent(flow) {
-                        self.post(flow);
-                    }
+                    self.workload.sent(self.now, flow);
+                    self.act();
                 }
                 Notice::Failed { .. } => self.failed += 1,
             }
@@ -240,6 +302,7 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
                     self.forward(at);
                 }
                 Next::PortFull => {
+                    n.waits = first == NEVER;
                     if first < n.port_at {
                         n.port_at = first.max(self.now + 1);
                         self.queue.push(n.port_at, Event::Port { node });
@@ -282,8 +345,8 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
     }
 
     /// What became of packets so far.
-    pub fn network_stats(&self) -> &NetworkStats {
-        &self.network.stats
+    pub fn network_stats(&self) -> NetworkStats {
+        self.network.stats()
     }
 
     /// Packets on their way.
@@ -310,7 +373,7 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
         for node in &self.nodes {
             endpoints += node.endpoint.stats();
         }
-        self.measured.outcome(self.now, &self.workload, &self.network.stats, &endpoints, self.events, self.failed)
+        self.measured.outcome(self.now, &self.workload, &self.network.stats(), &endpoints, self.events, self.failed)
     }
 }
 

@@ -33,16 +33,10 @@ static ALLOCATOR: Counting = Counting;
 fn packets_allocate_nothing() {
     let network =
         NetworkConfig { hosts: 16, hosts_per_leaf: 4, spines: 4, planes: 4, rate_gbps: 100.0, ..NetworkConfig::default() };
-    let workload = WorkloadConfig {
-        pattern: Pattern::Permutation,
-        bytes: 32 << 20,
-        messages: 1,
-        depth: 2,
-        fan_in: None,
-        start_spread_us: 0,
-    };
+    let workload = WorkloadConfig::new(Pattern::Permutation, 32 << 20);
     let count = |limit_us: u64| {
-        let setup = Setup { network: &network, workload: &workload, seed: 1, limit: limit_us * PS_PER_US, sample: 0 };
+        let setup =
+            Setup { network: &network, workload: &workload, trace: None, seed: 1, limit: limit_us * PS_PER_US, sample: 0 };
         let mut sim = Sim::<MetaRoce256, RadixQueue>::new(&setup, &MetaRoceConfig::default()).unwrap();
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         sim.run();

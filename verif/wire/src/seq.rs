@@ -16,37 +16,45 @@ macro_rules! serial24 {
             pub const HALF: u32 = 1 << (Self::BITS - 1);
 
             /// The low 24 bits of `value`.
+            #[inline]
             pub const fn new(value: u32) -> Self {
                 Self(value & Self::MASK)
             }
 
+            #[inline]
             pub const fn get(self) -> u32 {
                 self.0
             }
 
+            #[inline]
             pub const fn wrapping_add(self, count: u32) -> Self {
                 Self::new(self.0.wrapping_add(count))
             }
 
+            #[inline]
             pub const fn wrapping_sub(self, count: u32) -> Self {
                 Self::new(self.0.wrapping_sub(count))
             }
 
+            #[inline]
             pub const fn next(self) -> Self {
                 self.wrapping_add(1)
             }
 
             /// `self - base` modulo 2^24: how far `self` is ahead of `base`.
+            #[inline]
             pub const fn distance_from(self, base: Self) -> u32 {
                 self.0.wrapping_sub(base.0) & Self::MASK
             }
 
             /// Whether `self` comes before `other`: `other` is 1 to 2^23 - 1 ahead.
+            #[inline]
             pub const fn serial_lt(self, other: Self) -> bool {
                 let ahead = other.distance_from(self);
                 ahead != 0 && ahead < Self::HALF
             }
 
+            #[inline]
             pub const fn serial_le(self, other: Self) -> bool {
                 self.0 == other.0 || self.serial_lt(other)
             }

@@ -188,11 +188,16 @@ pub struct Case {
 impl Experiment {
     /// A shipped experiment by its name, or a file.
     pub fn load(name: &str) -> Result<Experiment, ExperimentError> {
+        Experiment::parse(name, &Experiment::source(name)?)
+    }
+
+    /// The text of a shipped experiment, or of a file.
+    pub fn source(name: &str) -> Result<String, ExperimentError> {
         if let Some((_, text)) = shipped::SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-            return Experiment::parse(name, text);
+            return Ok(text.to_string());
         }
         match std::fs::read_to_string(name) {
-            Ok(text) => Experiment::parse(name, &text),
+            Ok(text) => Ok(text),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Err(ExperimentError::Unknown { name: name.into() }),
             Err(cause) => Err(ExperimentError::Read { file: name.into(), cause }),
         }
@@ -251,7 +256,7 @@ impl Experiment {
             })?;
         }
         let place = format!("point \"{}\", series \"{}\"", point.label, series.label);
-        let case: Case = toml::Value::Table(base).try_into().map_err(|e: toml::de::Error| ExperimentError::Syntax {
+        let mut case: Case = toml::Value::Table(base).try_into().map_err(|e: toml::de::Error| ExperimentError::Syntax {
             file: file.into(),
             message: format!("{place}: {}", e.message()),
         })?;
@@ -266,6 +271,10 @@ impl Experiment {
         case.workload.check(&case.network).map_err(|f| named("workload", f))?;
         case.metaroce.check().map_err(|f| named("metaroce", f))?;
         case.rocev2.check().map_err(|f| named("rocev2", f))?;
+        // Traces lie beside the experiment's file.
+        if let (Some(trace), Some(folder)) = (&mut case.workload.trace, std::path::Path::new(file).parent()) {
+            *trace = folder.join(&trace).to_string_lossy().into_owned();
+        }
         Ok(case)
     }
 

@@ -3,7 +3,7 @@
 //! Out: names and TOML texts, in the order in which `mrnic cluster all` runs them.
 
 /// Name and text of each.
-pub const SHIPPED: [(&str, &str); 8] = [
+pub const SHIPPED: &[(&str, &str)] = &[
     ("loss-pair", include_str!("../../experiments/loss-pair.toml")),
     ("go-back-n", include_str!("../../experiments/go-back-n.toml")),
     ("planes", include_str!("../../experiments/planes.toml")),
@@ -12,9 +12,11 @@ pub const SHIPPED: [(&str, &str); 8] = [
     ("all-to-all", include_str!("../../experiments/all-to-all.toml")),
     ("incast", include_str!("../../experiments/incast.toml")),
     ("ablation", include_str!("../../experiments/ablation.toml")),
+    ("pfc", include_str!("../../experiments/pfc.toml")),
+    ("mixed", include_str!("../../experiments/mixed.toml")),
 ];
 
 /// All names.
 pub fn names() -> String {
-    SHIPPED.map(|(name, _)| name).join(", ")
+    SHIPPED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }

@@ -2,6 +2,7 @@
 //!
 //! In: the `[network]` table. Out: a checked [`NetworkConfig`], or a [`ConfigFault`] which names key, value and remedy.
 use super::faults::FaultConfig;
+use super::pfc::PfcConfig;
 pub use mrnic_fabric::{Burst, ConfigFault};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,8 @@ pub struct NetworkConfig {
     pub ecn_min_bytes: u64,
     /// ... and from which every packet is; between the two the probability grows linearly.
     pub ecn_max_bytes: u64,
+    /// Priority flow control; absent: queues that are full drop.
+    pub pfc: Option<PfcConfig>,
     pub loss: LossConfig,
     pub fault: Vec<FaultConfig>,
 }
@@ -55,6 +58,7 @@ impl Default for NetworkConfig {
             buffer_bytes: 1_000_000,
             ecn_min_bytes: 40_000,
             ecn_max_bytes: 160_000,
+            pfc: None,
             loss: LossConfig::default(),
             fault: Vec::new(),
         }
@@ -62,7 +66,7 @@ impl Default for NetworkConfig {
 }
 
 /// Largest packet of any endpoint on the wire.
-const PACKET_BYTES_MAX: u64 = 4400;
+pub(crate) const PACKET_BYTES_MAX: u64 = 4400;
 
 pub(crate) fn refuse<T>(key: &str, value: impl ToString, reason: &'static str, remedy: &str) -> Result<T, ConfigFault> {
     Err(ConfigFault { key: key.into(), value: value.to_string(), reason, remedy: remedy.into() })
@@ -118,6 +122,9 @@ impl NetworkConfig {
         if self.ecn_min_bytes >= self.buffer_bytes {
             let remedy = "choose it below buffer_bytes, or packets are dropped before any is marked";
             return refuse("ecn_min_bytes", self.ecn_min_bytes, "not below buffer_bytes", remedy);
+        }
+        if let Some(pfc) = &self.pfc {
+            pfc.check(self)?;
         }
         let probabilities = [
             ("loss.data", self.loss.data),

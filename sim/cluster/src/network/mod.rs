@@ -1,20 +1,23 @@
 //! The network: links with rate, delay and output queues; what they drop and mark.
 //!
 //! In: a packet at the beginning of a link. Out: when its last bit arrives at the end, or why it was dropped. Queues are FIFO
-//! and counted in bytes; a link's queue is known from the time at which it will be free, so a hop is one event.
+//! and counted in bytes; a link's queue is known from the time at which it will be free, so a hop is one event. With priority
+//! flow control ([`pfc`]) queues are kept packet by packet, as they can be held.
 //! Guarantees that every packet that was offered is counted once as passed on or dropped.
 pub mod config;
 pub mod faults;
 pub mod loss;
+pub mod pfc;
 
 use crate::time::{Ps, PS_PER_NS};
 use crate::topology::Topology;
 use config::{LossConfig, NetworkConfig};
 use faults::Change;
 use loss::{Lost, PortLoss};
+use pfc::{Pfc, Timing, Waiting};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Why a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +31,7 @@ pub enum Drop {
 }
 
 /// What became of packets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct NetworkStats {
     /// Given to the network by hosts.
     pub sent: u64,
@@ -42,6 +45,9 @@ pub struct NetworkStats {
     pub marked: u64,
     /// Longest output queue of a switch.
     pub max_queue_bytes: u64,
+    /// Pauses that switches sent, and time that links stood still for them, together.
+    pub pauses: u64,
+    pub paused_us: f64,
 }
 
 impl NetworkStats {
@@ -83,7 +89,7 @@ pub struct Passed {
 /// All links.
 pub struct Network {
     pub topology: Topology,
-    pub stats: NetworkStats,
+    stats: NetworkStats,
     config: NetworkConfig,
     links: Vec<Link>,
     /// First link between leaf and spine.
@@ -93,6 +99,8 @@ pub struct Network {
     losses: Option<Vec<PortLoss>>,
     loss: LossConfig,
     changes: Vec<Change>,
+    /// Links have queues that can be held.
+    pub pfc: Option<Pfc>,
     rng: SmallRng,
 }
 
@@ -106,7 +114,15 @@ impl Network {
         let topology = Topology::of(config);
         let lossy = config.loss.data > 0.0 || config.loss.ack.is_some_and(|p| p > 0.0) || config.loss.burst.is_some();
         let ports = topology.planes * topology.hosts;
+        let timing = Timing {
+            delay: config.delay_ns * PS_PER_NS,
+            first_spine_link: 2 * ports,
+            host_fs_per_byte: fs_per_byte(config.rate_gbps),
+            spine_fs_per_byte: fs_per_byte(config.spine_gbps()),
+            uplinks: ports,
+        };
         Network {
+            pfc: config.pfc.map(|pfc| Pfc::new(pfc, timing, topology.links())),
             stats: NetworkStats::default(),
             links: vec![Link::default(); topology.links()],
             first_spine_link: 2 * ports,
@@ -131,6 +147,9 @@ impl Network {
 
     /// Bytes that wait at the beginning of `link`, the packet that is leaving included.
     pub fn backlog_bytes(&self, now: Ps, link: usize) -> u64 {
+        if let Some(pfc) = &self.pfc {
+            return pfc.backlog_bytes(link);
+        }
         self.links[link].free.saturating_sub(now) * 1000 / self.fs_per_byte(link)
     }
 
@@ -139,10 +158,15 @@ impl Network {
         self.links[link].free.saturating_sub(bytes * self.fs_per_byte(link) / 1000)
     }
 
-    /// Ports of `host` whose backlog is above `port_bytes`, and when the first of them has room again.
+    /// Ports of `host` whose backlog is above `port_bytes`, and when the first of them has room again; never, if that is not
+    /// known, because it may be paused.
     pub fn full_ports(&self, now: Ps, host: usize, port_bytes: u64) -> (u32, Ps) {
-        let allowed = port_bytes * self.host_fs_per_byte / 1000;
         let (mut mask, mut first) = (0, Ps::MAX);
+        if let Some(pfc) = &self.pfc {
+            let full = |plane: &usize| pfc.backlog_bytes(self.topology.uplink(*plane, host)) > port_bytes;
+            return ((0..self.topology.planes).filter(full).fold(0, |mask, plane| mask | 1 << plane), first);
+        }
+        let allowed = port_bytes * self.host_fs_per_byte / 1000;
         for plane in 0..self.topology.planes {
             let free = self.links[self.topology.uplink(plane, host)].free;
             if free > now + allowed {
@@ -183,7 +207,13 @@ impl Network {
         }
         let end = state.free.max(now) + u64::from(wire.bytes) * fs / 1000;
         self.links[link].free = end;
-        if state.down > 0 {
+        self.travels(link, hop, wire)?;
+        Ok(Passed { at: end + self.config.delay_ns * PS_PER_NS, marked })
+    }
+
+    /// Whether a packet gets to the end of its link.
+    fn travels(&mut self, link: usize, hop: Hop, wire: &Wire) -> Result<(), Drop> {
+        if self.links[link].down > 0 {
             return Err(Drop::Down);
         }
         if hop == Hop::Last {
@@ -196,7 +226,53 @@ impl Network {
                 }
             }
         }
-        Ok(Passed { at: end + self.config.delay_ns * PS_PER_NS, marked })
+        Ok(())
+    }
+
+    /// With flow control: a packet waits for `link`. Whether it was marked, or why it was dropped.
+    pub fn put(&mut self, now: Ps, link: usize, hop: Hop, packet: &Waiting) -> Result<bool, Drop> {
+        if hop == Hop::First {
+            self.stats.sent += 1;
+            self.stats.sent_bytes += u64::from(packet.bytes);
+        }
+        let Some(pfc) = &mut self.pfc else { return Ok(false) };
+        let backlog = pfc.backlog_bytes(link);
+        if !pfc.put(now, link as u32, packet) {
+            self.count(Drop::Queue);
+            return Err(Drop::Queue);
+        }
+        if hop == Hop::First {
+            return Ok(false);
+        }
+        self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(backlog + u64::from(packet.bytes));
+        let marked = self.marks(backlog);
+        self.stats.marked += u64::from(marked);
+        Ok(marked)
+    }
+
+    /// With flow control: the transmission of a packet on `link` ends at `end`. When it arrives, or why it does not.
+    pub fn launch(&mut self, end: Ps, link: usize, hop: Hop, wire: &Wire) -> Result<Ps, Drop> {
+        let verdict = self.travels(link, hop, wire);
+        if let Err(drop) = verdict {
+            self.count(drop);
+        }
+        verdict.map(|()| end + self.config.delay_ns * PS_PER_NS)
+    }
+
+    /// With flow control: a pause, or its end, arrives.
+    pub fn pause(&mut self, now: Ps, code: u32) {
+        let down = self.links[(code >> 2) as usize].down > 0;
+        if let Some(pfc) = &mut self.pfc {
+            pfc.pause(now, code, down);
+        }
+    }
+
+    /// What became of packets so far.
+    pub fn stats(&self) -> NetworkStats {
+        match &self.pfc {
+            None => self.stats,
+            Some(pfc) => NetworkStats { pauses: pfc.pauses, paused_us: pfc.paused_ps as f64 / 1e6, ..self.stats },
+        }
     }
 
     fn marks(&mut self, backlog: u64) -> bool {
@@ -232,11 +308,14 @@ impl Network {
     }
 
     /// Change `index` happens.
-    pub fn change(&mut self, index: usize) {
+    pub fn change(&mut self, now: Ps, index: usize) {
         let Some(change) = self.changes.get(index) else { return };
         for &link in &change.links {
             let down = &mut self.links[link as usize].down;
             *down = if change.down { down.saturating_add(1) } else { down.saturating_sub(1) };
+            if let Some(pfc) = &mut self.pfc {
+                pfc.changed(now, link);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! In: an experiment, its runs and figures. Out: `NAME.html` (self-contained) and `NAME.json`. Guarantees: no outside
 //! resources; errors name the file.
+pub mod index;
 pub mod plot;
 
 use crate::experiment::{Experiment, Plot, PlotKind, Series};
@@ -45,6 +46,11 @@ const COLUMNS: [(&str, &str); 8] = [
     ("max_queue_bytes", "longest queue, bytes"),
     ("jain", "Jain"),
 ];
+
+/// How a page begins.
+const STYLE: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>mrnic cluster</title><style>\
+    body{font-family:sans-serif;margin:24px;max-width:1100px;color:#222}table{border-collapse:collapse;font-size:13px}\
+    td,th{border-bottom:1px solid #ddd;padding:3px 10px;text-align:right}svg{max-width:100%;height:auto}</style></head><body>";
 
 fn escape(s: &str) -> String {
     s.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
@@ -143,11 +149,7 @@ impl Results<'_> {
     /// The page.
     pub fn html(&self) -> Result<String, ReportError> {
         let e = self.experiment;
-        let mut s = String::from(
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>mrnic cluster</title><style>\
-             body{font-family:sans-serif;margin:24px;max-width:1100px;color:#222}table{border-collapse:collapse;font-size:13px}\
-             td,th{border-bottom:1px solid #ddd;padding:3px 10px;text-align:right}svg{max-width:100%;height:auto}</style></head><body>",
-        );
+        let mut s = String::from(STYLE);
         let form = if self.quick { ", short form" } else { "" };
         let _ = write!(s, "<h1>{}</h1><p>{}</p>", escape(&e.title), escape(&e.description));
         let _ = write!(s, "<p>Medians over {} seed(s) with smallest and largest value{form}.</p>", e.seeds);

@@ -8,7 +8,7 @@ use mrnic_cluster::{NetworkConfig, Outcome, Pattern, RoceV2};
 fn run(network: &NetworkConfig, pattern: Pattern, bytes: u64, config: &RoceConfig, seed: u64) -> Outcome {
     let mut sim = sim_with::<RoceV2, RadixQueue>(network, &workload(pattern, bytes), seed, config);
     sim.run();
-    let s = *sim.network_stats();
+    let s = sim.network_stats();
     assert_eq!(s.sent, s.delivered + s.dropped() + sim.in_flight() as u64, "{s:?}");
     let outcome = sim.outcome();
     assert!(outcome.finished, "{outcome:?}");

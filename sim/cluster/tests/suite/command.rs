@@ -1,45 +1,6 @@
 //! `mrnic cluster` as people call it: what is missed ends with an error that names it; pages and JSON are written all the same.
-use clap::Parser;
-use mrnic_cluster::command::{run, ClusterArgs};
+use crate::support::{cluster, TINY};
 use std::path::Path;
-
-#[derive(Parser)]
-struct Cli {
-    #[command(flatten)]
-    args: ClusterArgs,
-}
-
-/// The error as text; none if the command succeeded.
-fn cluster(args: &[&str]) -> Option<String> {
-    match Cli::try_parse_from(std::iter::once(&"cluster").chain(args)) {
-        Ok(cli) => run(&cli.args).err().map(|e| format!("{e:#}")),
-        Err(e) => Some(e.to_string()),
-    }
-}
-
-const FILE: &str = r#"
-name = "tiny"
-title = "tiny"
-description = "tiny"
-seeds = 1
-[network]
-hosts = 4
-hosts_per_leaf = 2
-[workload]
-pattern = "permutation"
-bytes = 100000
-[[series]]
-label = "a"
-transport = "metaroce"
-[[point]]
-label = "p"
-[[figure]]
-name = "impossible goodput"
-metric = "goodput_gbps"
-series = "a"
-point = "p"
-least = 1e9
-"#;
 
 fn in_folder(text: &str, folder: &Path) -> Option<String> {
     let (file, out) = (folder.join("tiny.toml"), folder.join("deep/out"));
@@ -55,9 +16,9 @@ fn in_folder(text: &str, folder: &Path) -> Option<String> {
 #[test]
 fn a_missed_figure_is_an_error_unless_its_reason_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let error = in_folder(FILE, folder.path()).expect("it is missed");
+    let error = in_folder(TINY, folder.path()).expect("it is missed");
     assert!(error.contains("missed: tiny: impossible goodput"), "{error}");
-    assert_eq!(in_folder(&format!("{FILE}missed_because = \"light is too slow\"\n"), folder.path()), None);
+    assert_eq!(in_folder(&format!("{TINY}missed_because = \"light is too slow\"\n"), folder.path()), None);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use mrnic_cluster::run::run;
 #[test]
 fn shipped_experiments_show_their_shapes_in_the_short_form() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, text) in SHIPPED {
+    for &(name, text) in SHIPPED {
         let experiment = Experiment::parse(name, text).unwrap();
         assert_eq!(experiment.name, name);
         let quick = experiment.quick();
@@ -92,6 +92,37 @@ fn bad_files_are_refused_with_file_key_and_remedy() {
             "fault = [{ what = \"plane\", plane = 0, at_us = 9, until_us = 30, period_us = 3 }]",
             "network.fault[0].period_us = 3",
             "down_us",
+        ),
+        (
+            "hosts_per_leaf = 2",
+            "hosts_per_leaf = 2\npfc = { headroom_bytes = 9000 }",
+            "network.pfc.headroom_bytes = 9000",
+            "choose at least 19450",
+        ),
+        ("hosts_per_leaf = 2", "hosts_per_leaf = 2\npfc = { xon_bytes = 200000 }", "network.pfc.xon_bytes", "at or below"),
+        ("hosts_per_leaf = 2", "hosts_per_leaf = 2\npfc = { xoff_bytes = 7 }", "network.pfc.xoff_bytes = 7", "than a packet"),
+        ("hosts_per_leaf = 2", "hosts_per_leaf = 2\npfc = { xof = 7 }", "unknown field `xof`", "xoff_bytes"),
+        (
+            "bytes = 100000",
+            "bytes = 9\nbackground = [{ pattern = \"ring-all-reduce\", bytes = 4 }]",
+            "workload.background[0].pattern",
+            "choose pair",
+        ),
+        (
+            "bytes = 100000",
+            "bytes = 9\nbackground = [{ pattern = \"incast\", bytes = 4, fan_in = 2, receiver = \"neighbour\" }]",
+            "workload.background[0].fan_in = 2",
+            "at most 1",
+        ),
+        ("bytes = 100000", "bytes = 9\nbackground = [{ pattern = \"pair\", bytes = 0 }]", "background[0].bytes", "sent"),
+        ("pattern = \"permutation\"\nbytes = 100000", "pattern = \"trace\"", "workload.trace = (absent)", "before .0.et"),
+        ("bytes = 100000", "bytes = 9\ntrace = \"x\"", "workload.trace = x", "leave it out"),
+        ("pattern = \"permutation\"", "pattern = \"trace\"\ntrace = \"x\"", "workload.bytes = 100000", "leave it out"),
+        (
+            "label = \"p\"",
+            "label = \"p\"\nset = { \"metaroce.loss_cuts\" = true, \"metaroce.short_vector\" = true }",
+            "metaroce.loss_cuts",
+            "one of the two",
         ),
         ("hosts = 4", "hosts = 1", "network.hosts = 1", "choose 64"),
         ("bytes = 100000", "bytes = 0", "workload.bytes = 0", "nothing is sent"),

@@ -43,14 +43,14 @@ fn a_link_is_up_again_when_no_failure_holds_it_down() {
     let wire = Wire { bytes: 100, is_ack: false };
     let mut seen = Vec::new();
     for index in 0..network.change_times().count() {
-        network.change(index);
+        network.change(0, index);
         seen.push(network.pass(0, link, Hop::Last, &wire).err());
     }
     let down = Some(Drop::Down);
     assert_eq!(seen, [down, down, down, None]);
-    assert_eq!(network.stats.dropped_down, 3);
+    assert_eq!(network.stats().dropped_down, 3);
     // what was under way when it died is lost too
-    network.change(0);
+    network.change(0, 0);
     assert!(!network.arrived(link, Hop::Last));
 }
 

@@ -5,4 +5,7 @@ mod conservation;
 mod experiments;
 mod failures;
 mod network;
+mod parts;
+mod pfc;
 mod support;
+mod trace;

@@ -35,7 +35,7 @@ fn a_queue_never_exceeds_its_buffer_and_what_does_not_fit_is_dropped() {
     // marked from the step on: the third packet finds more than one before it
     let marked: Vec<_> = results[..10].iter().map(|r| r.is_ok_and(|p| p.marked)).collect();
     assert_eq!(marked, [false, false, true, true, true, true, true, true, true, true]);
-    assert_eq!((network.stats.max_queue_bytes, network.stats.dropped_queue, network.stats.marked), (41_600, 15, 8));
+    assert_eq!((network.stats().max_queue_bytes, network.stats().dropped_queue, network.stats().marked), (41_600, 15, 8));
     // one packet leaves, one has room
     assert!(network.pass(665_600, link, Hop::Last, &DATA).is_ok());
     assert!(network.pass(665_600, link, Hop::Last, &DATA).is_err());

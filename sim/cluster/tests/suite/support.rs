@@ -1,4 +1,6 @@
 //! Small set-ups for the tests. The seed of a random test is printed and can be given as MRNIC_SEED.
+use clap::Parser;
+use mrnic_cluster::command::{run as run_command, ClusterArgs};
 use mrnic_cluster::queue::{EventQueue, RadixQueue};
 use mrnic_cluster::time::PS_PER_US;
 use mrnic_cluster::{Endpoint, MetaRoce256, NetworkConfig, Outcome, Pattern, Setup, Sim, WorkloadConfig};
@@ -10,7 +12,7 @@ pub fn seed(default: u64) -> u64 {
 }
 
 pub fn workload(pattern: Pattern, bytes: u64) -> WorkloadConfig {
-    WorkloadConfig { pattern, bytes, messages: 1, depth: 2, fan_in: None, start_spread_us: 0 }
+    WorkloadConfig::new(pattern, bytes)
 }
 
 /// 16 hosts on 4 leaves and 4 spines, 4 planes of 100 Gbit/s.
@@ -33,7 +35,7 @@ pub fn sim_with<E: Endpoint, Q: EventQueue>(
 ) -> Sim<E, Q> {
     network.check().unwrap();
     workload.check(network).unwrap();
-    let setup = Setup { network, workload, seed, limit: 50_000 * PS_PER_US, sample: 10 * PS_PER_US };
+    let setup = Setup { network, workload, trace: None, seed, limit: 50_000 * PS_PER_US, sample: 10 * PS_PER_US };
     Sim::new(&setup, config).unwrap()
 }
 
@@ -42,3 +44,42 @@ pub fn run(network: &NetworkConfig, workload: &WorkloadConfig, seed: u64) -> Out
     sim.run();
     sim.outcome()
 }
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    args: ClusterArgs,
+}
+
+/// The error of `mrnic cluster` as text; none if the command succeeded.
+pub fn cluster(args: &[&str]) -> Option<String> {
+    match Cli::try_parse_from(std::iter::once(&"cluster").chain(args)) {
+        Ok(cli) => run_command(&cli.args).err().map(|e| format!("{e:#}")),
+        Err(e) => Some(e.to_string()),
+    }
+}
+
+/// An experiment of a moment.
+pub const TINY: &str = r#"
+name = "tiny"
+title = "tiny"
+description = "tiny"
+seeds = 1
+[network]
+hosts = 4
+hosts_per_leaf = 2
+[workload]
+pattern = "permutation"
+bytes = 100000
+[[series]]
+label = "a"
+transport = "metaroce"
+[[point]]
+label = "p"
+[[figure]]
+name = "impossible goodput"
+metric = "goodput_gbps"
+series = "a"
+point = "p"
+least = 1e9
+"#;

@@ -1,12 +1,16 @@
 //! The event queue: what happens next.
 //!
 //! In: events with their time, never earlier than the last one taken. Out: the earliest; of several at one time the one that
-//! was put in first. Two implementations: a radix heap (the one in use) and a binary heap; `examples/queue_rate.rs` measures
-//! them, and others, on whole simulations.
+//! was put in first. Three implementations: a calendar queue (the one in use), a radix heap and a binary heap;
+//! `examples/queue_rate.rs` measures them, and others, on whole simulations.
+pub mod calendar;
+
 use crate::time::Ps;
 use radix_heap::RadixHeapMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+pub use calendar::CalendarQueue;
 
 /// Something that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +22,11 @@ pub enum Event {
     /// Timers of a node's endpoint are due.
     Timer { node: u32 },
     /// The workload's own times: a flow begins.
-    Start { flow: u32 },
+    Start { token: u32 },
+    /// With flow control: a transmission ends.
+    Left { link: u32 },
+    /// With flow control: a pause, or its end, arrives.
+    Pause { code: u32 },
     /// A link dies or comes back.
     Fault { index: u32 },
     /// Time to look at queues and rates.
@@ -87,7 +95,9 @@ mod tests {
             taken.push((at, event));
             if taken.len() < 2000 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let ahead = [0, 83_200, 665_600, 100_000_000][(state >> 62) as usize];
+                // the last two: at the end of the calendar's days, and far beyond them
+                let far = 134_000_000 + (state >> 32) % 400_000;
+                let ahead = [0, 1, 83_200, 665_600, 100_000_000, far, 134_217_728, 9_000_000_000][(state >> 61) as usize];
                 queue.push(at + ahead, Event::Port { node: taken.len() as u32 });
             }
         }
@@ -95,11 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn both_queues_give_the_same_order_and_ties_keep_theirs() {
-        let radix = order(&mut RadixQueue::default());
-        assert_eq!(radix, order(&mut BinaryQueue::default()));
-        assert!(radix.is_sorted_by_key(|(at, _)| *at));
-        let first: Vec<_> = radix.iter().take(50).map(|(_, e)| *e).collect();
+    fn all_queues_give_the_same_order_and_ties_keep_theirs() {
+        let calendar = order(&mut CalendarQueue::default());
+        assert_eq!(calendar, order(&mut RadixQueue::default()));
+        assert_eq!(calendar, order(&mut BinaryQueue::default()));
+        assert!(calendar.is_sorted_by_key(|(at, _)| *at));
+        let first: Vec<_> = calendar.iter().take(50).map(|(_, e)| *e).collect();
         assert_eq!(first, (0..50).map(|flight| Event::Arrive { flight }).collect::<Vec<_>>());
     }
 }
