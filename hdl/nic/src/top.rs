@@ -413,6 +413,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.fetch.rel_qp_valid.next = self.completion.rel_qp_valid.val();
         self.fetch.rel_qp.next = self.completion.rel_qp.val();
         self.completion.rel_qp_ready.next = self.fetch.rel_qp_ready.val();
+        self.egress.msgrow_ask.next = self.fetch.msgrow_ask.val();
+        self.fetch.msgrow_ready.next = self.egress.msgrow_ready.val();
         self.egress.msgrow_valid.next = self.fetch.msgrow_write.val();
         self.egress.msgrow_addr.next = self.fetch.msgrow_addr.val();
         self.egress.msgrow_laddr.next = self.fetch.msgrow_laddr.val();

@@ -17,7 +17,7 @@ fn with_sends(name: &str) -> BuildConfig {
 fn simulation_equals_verilog() {
     difftest!(WorkFetch::<64>::new(&with_sends("ecp5")), clock: clock, inputs: {
         reset, doorbell_valid, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data, rel_conn_valid, rel_conn,
-        rel_qp_valid, rel_qp, qperr_data, cr_desc_ready, cr_valid, cr_data, cr_last, cmsg_ready, msg_ready
+        rel_qp_valid, rel_qp, qperr_data, cr_desc_ready, cr_valid, cr_data, cr_last, cmsg_ready, msg_ready, msgrow_ready
     })
     .top("work_fetch")
     .cycles(2500)
@@ -35,6 +35,7 @@ fn simulation_equals_verilog() {
     .sink("cr_desc_ready")
     .sink("cmsg_ready")
     .sink("msg_ready")
+    .sink("msgrow_ready")
     .stimulus(|random, cycle, inputs| {
         // rows are valid, connections small, rings of 16 entries
         let mut data = inputs.words("cfg_data").to_vec();
@@ -297,7 +298,7 @@ impl Host {
                 }
             }
         }
-        for name in ["cmsg_ready", "msg_ready"] {
+        for name in ["cmsg_ready", "msg_ready", "msgrow_ready"] {
             let ready = !self.rng.random_bool(slow);
             self.bench.set(name, ready.into());
         }

@@ -126,6 +126,9 @@ pub struct WorkFetch<const W: usize> {
     pub cr_ready: Signal<Out, Bit>,
     pub cr_data: Signal<In, Bits<W>>,
     pub cr_last: Signal<In, Bit>,
+    /// A row waits for `msgrow_ready`: packet_builder may hold a resend of the message that had the row before.
+    pub msgrow_ask: Signal<Out, Bit>,
+    pub msgrow_ready: Signal<In, Bit>,
     pub msgrow_write: Signal<Out, Bit>,
     /// qp * M + msn mod M.
     pub msgrow_addr: Signal<Out, Bits<24>>,
@@ -285,7 +288,7 @@ impl<const W: usize> WorkFetch<W> {
             longest: Constant::new(0x8000_0000u64.to_bits());
             clock, reset, doorbell_valid, doorbell_ready, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data,
             cfg_busy, rel_conn_valid, rel_conn_ready, rel_conn, rel_qp_valid, rel_qp_ready, rel_qp, qperr_addr, qperr_data,
-            cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last, msgrow_write,
+            cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last, msgrow_ask, msgrow_ready, msgrow_write,
             msgrow_addr, msgrow_laddr, msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm,
             msgrow_rq_seq, msgrow_sol, cmsg_valid, cmsg_ready,
             cmsg_wr_id, cmsg_signaled, cmsg_opcode, cmsg_status, cmsg_wqe_index, msg_valid, msg_ready, msg_conn, msg_qp, msg_msn,
@@ -630,7 +633,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.refused.next = self.status.q.val() != 0;
         self.fire.next = (self.judge.q.val() == Judge::Send)
             & self.cmsg_ready.val()
-            & (self.msg_ready.val() | self.refused.val())
+            & ((self.msg_ready.val() & self.msgrow_ready.val()) | self.refused.val())
             & !(self.refused.val() & self.refused_valid.q.val());
         match self.judge.q.val() {
             Judge::Idle => {
@@ -706,6 +709,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 }
             }
         }
+        self.msgrow_ask.next = (self.judge.q.val() == Judge::Send) & !self.refused.val();
         self.msgrow_write.next = self.fire.val() & !self.refused.val();
         self.msgrow_addr.next = (bit_cast::<24, 16>(self.ctx.q.val().qp) << self.message_log2.val())
             | (self.ctx.q.val().msn & self.message_mask.val());

@@ -17,6 +17,9 @@ pub struct Egress<const W: usize, const K: usize> {
     pub cfg_index: Signal<In, Bits<16>>,
     pub cfg_data: Signal<In, Bits<512>>,
     pub cfg_busy: Signal<Out, Bit>,
+    /// A row waits to be written; it may be once `msgrow_ready` is high.
+    pub msgrow_ask: Signal<In, Bit>,
+    pub msgrow_ready: Signal<Out, Bit>,
     pub msgrow_valid: Signal<In, Bit>,
     pub msgrow_addr: Signal<In, Bits<24>>,
     pub msgrow_laddr: Signal<In, Bits<64>>,
@@ -96,6 +99,8 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             cfg_index: Default::default(),
             cfg_data: Default::default(),
             cfg_busy: Default::default(),
+            msgrow_ask: Default::default(),
+            msgrow_ready: Default::default(),
             msgrow_valid: Default::default(),
             msgrow_addr: Default::default(),
             msgrow_laddr: Default::default(),
@@ -176,6 +181,8 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.cfg_table.next = self.cfg_table.val();
         self.packet_builder.cfg_index.next = self.cfg_index.val();
         self.packet_builder.cfg_data.next = self.cfg_data.val();
+        self.packet_builder.msgrow_ask.next = self.msgrow_ask.val();
+        self.msgrow_ready.next = self.packet_builder.msgrow_ready.val();
         self.packet_builder.msgrow_valid.next = self.msgrow_valid.val();
         self.packet_builder.msgrow_addr.next = self.msgrow_addr.val();
         self.packet_builder.msgrow_laddr.next = self.msgrow_laddr.val();

@@ -2,6 +2,7 @@
 //! In: `desc` (data, NOP, PROBE), message rows from work_fetch, configuration of the connections.
 //! Out: `dr_desc` (one read for each packet with payload) and `header_*` to the framer, both in the order of `desc`.
 //! At most `dr_outstanding` headers wait for their payload, so as many reads are outstanding.
+//! Guarantees that a row is not written while a resend waits that was granted before: its message may be done meanwhile.
 use super::headers::*;
 use super::net_table::NetTable;
 use crate::config::BuildConfig;
@@ -82,6 +83,9 @@ pub struct PacketBuilder {
     pub cfg_index: Signal<In, Bits<16>>,
     pub cfg_data: Signal<In, Bits<512>>,
     pub cfg_busy: Signal<Out, Bit>,
+    /// A row waits to be written; it may be once `msgrow_ready` is high.
+    pub msgrow_ask: Signal<In, Bit>,
+    pub msgrow_ready: Signal<Out, Bit>,
     pub msgrow_valid: Signal<In, Bit>,
     pub msgrow_addr: Signal<In, Bits<24>>,
     pub msgrow_laddr: Signal<In, Bits<64>>,
@@ -131,6 +135,13 @@ pub struct PacketBuilder {
     sends: Ram<SendRow>,
     net: NetTable,
     headers: Fifo<PacketHeader>,
+    /// Resends that wait here.
+    resends: DFF<Bits<16>>,
+    /// Those of them that were here when a row asked, and that it has asked.
+    ahead: DFF<Bits<16>>,
+    asked: DFF<Bit>,
+    resends_next: Signal<Local, Bits<16>>,
+    leaves: Signal<Local, Bit>,
     step: DFF<Step>,
     is_data: DFF<Bit>,
     is_nop: DFF<Bit>,
@@ -271,12 +282,12 @@ impl PacketBuilder {
             shift_write_imm: number(TAIL_BITS - WriteTail::BITS - ImmTail::BITS),
             shift_send: number(TAIL_BITS - SendTail::BITS),
             shift_send_imm: number(TAIL_BITS - SendTail::BITS - ImmTail::BITS);
-            clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msgrow_valid, msgrow_addr, msgrow_laddr,
+            clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msgrow_ask, msgrow_ready, msgrow_valid, msgrow_addr, msgrow_laddr,
             msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol,
             desc_valid, desc_ready, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req,
             desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_ts, desc_port, dr_desc_valid,
             dr_desc_ready, dr_desc_addr, dr_desc_len, header_valid, header_ready, header_bits, header_bytes,
-            header_payload_bytes, header_ipv6, header_layout, step, is_data, is_nop, is_probe, is_send, has_imm, fixed_bytes,
+            header_payload_bytes, header_ipv6, header_layout, resends, ahead, asked, resends_next, leaves, step, is_data, is_nop, is_probe, is_send, has_imm, fixed_bytes,
             ipv6, payload_bytes, pad, udp_bytes, offset, laddr, va, ipv4_bytes, sum, checksum, read_valid, read_addr,
             read_len, desc, arriving, row, bytes, padding, read_free, front4, front6, back, write, send, imm, front4_bits,
             front6_bits, back_bits, write_bits, send_bits, imm_bits, imm_tail, tail_bits, send_row, fixed, sends_at, made,
@@ -291,6 +302,9 @@ impl Logic for PacketBuilder {
         dff_setup!(
             self,
             clock,
+            resends,
+            ahead,
+            asked,
             step,
             is_data,
             is_nop,
@@ -443,6 +457,25 @@ impl Logic for PacketBuilder {
                 }
             }
         }
+        comment!("a resend may wait while the original is acknowledged, its message ends and a later one takes the row");
+        self.leaves.next = self.descs.read.val() & self.desc.val().rtx;
+        self.resends_next.next = self.resends.q.val();
+        if self.desc_valid.val() & !self.descs.full.val() & self.desc_rtx.val() & !self.leaves.val() {
+            self.resends_next.next = self.resends.q.val() + 1;
+        } else if self.leaves.val() & !(self.desc_valid.val() & !self.descs.full.val() & self.desc_rtx.val()) {
+            self.resends_next.next = self.resends.q.val() - 1;
+        }
+        self.resends.d.next = self.resends_next.val();
+        self.ahead.d.next = self.resends_next.val();
+        if self.asked.q.val() {
+            self.ahead.d.next = self.ahead.q.val();
+            if self.leaves.val() & self.ahead.q.val().any() {
+                self.ahead.d.next = self.ahead.q.val() - 1;
+            }
+        }
+        self.asked.d.next = self.msgrow_ask.val() & !self.msgrow_valid.val();
+        self.msgrow_ready.next = !self.resends.q.val().any() | (self.asked.q.val() & !self.ahead.q.val().any());
+        comment!("towards the host's memory");
         self.dr_desc_valid.next = self.read_valid.q.val();
         self.dr_desc_addr.next = self.read_addr.q.val();
         self.dr_desc_len.next = self.read_len.q.val();
@@ -554,6 +587,9 @@ impl Logic for PacketBuilder {
         if self.reset.val() {
             self.step.d.next = Step::Wait;
             self.read_valid.d.next = false;
+            self.resends.d.next = 0.into();
+            self.ahead.d.next = 0.into();
+            self.asked.d.next = false;
         }
     }
 }
