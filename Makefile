@@ -6,6 +6,7 @@
 #   make verbs    the drop-in libibverbs.so.1, and the acceptance ladder on it: a table program x device x fault (docs/verbs.md)
 #   make verbs-lib  only the library, in build/verbs
 #   make experiments  the cluster experiments E1 to E6 (docs/experiments.md): tables, pages and JSON in build/cluster
+#   make soak     E7: a million packets through Verilated NICs in lockstep with the model (minutes); pages and JSON in build/soak
 #   make bench    the measured figures, printed and kept as JSON in build/bench
 #   make bench-verbs  only those of the verbs device: perftest's bandwidth and latency beside a copy in shared memory
 SHELL := /usr/bin/env bash
@@ -17,7 +18,7 @@ MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
 BUILDS := sim sim_w128 ecp5 corundum100g
 
-.PHONY: help setup setup-verbs setup-synth demo test lint verilog verbs verbs-lib experiments bench bench-verbs clean
+.PHONY: help setup setup-verbs setup-synth demo test lint verilog verbs verbs-lib experiments soak bench bench-verbs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -55,6 +56,10 @@ verbs-lib: setup
 
 experiments:
 	@$(MRNIC) cluster all --out $(OUT)/cluster
+
+soak: setup
+	@mkdir -p $(OUT)/soak
+	@for s in pair-1 ring-10 all-to-all-10; do $(MRNIC) sim sim/scenarios/soak/$$s.toml --report $(OUT)/soak/$$s.html; done
 
 bench: setup-verbs
 	@$(MRNIC) bench --out $(OUT)/bench
