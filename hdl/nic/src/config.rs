@@ -237,6 +237,32 @@ const SIM: BuildConfig = BuildConfig {
     recvs_per_qp: 128,
 };
 
+/// The engine of a 100G board: 512 bits at 250 MHz.
+const CORUNDUM_100G: BuildConfig = BuildConfig {
+    name: "corundum100g",
+    data_width: 512,
+    conns: 1024,
+    qps: 1024,
+    recvs_per_qp: 64,
+    pool_packets: 32_768,
+    keys: 1024,
+    fifo: FifoDepths {
+        doorbell: 256,
+        ack: 32,
+        acked: 32,
+        ret: 32,
+        desc: 32,
+        hdr: 32,
+        place: 32,
+        ackdesc: 64,
+        rx_payload_bytes: 131_072,
+        dr_outstanding: 64,
+        dr_payload_bytes: 131_072,
+        ..SIM_FIFOS
+    },
+    ..SIM
+};
+
 /// Every build known by name.
 pub const BUILDS: &[BuildConfig] = &[
     SIM,
@@ -271,30 +297,9 @@ pub const BUILDS: &[BuildConfig] = &[
         clock_ps: 10_000,
         ..SIM
     },
-    BuildConfig {
-        name: "corundum100g",
-        data_width: 512,
-        conns: 1024,
-        qps: 1024,
-        recvs_per_qp: 64,
-        pool_packets: 32_768,
-        keys: 1024,
-        fifo: FifoDepths {
-            doorbell: 256,
-            ack: 32,
-            acked: 32,
-            ret: 32,
-            desc: 32,
-            hdr: 32,
-            place: 32,
-            ackdesc: 64,
-            rx_payload_bytes: 131_072,
-            dr_outstanding: 64,
-            dr_payload_bytes: 131_072,
-            ..SIM_FIFOS
-        },
-        ..SIM
-    },
+    CORUNDUM_100G,
+    // As many connections as the published engines that share their state among them; their state lies in UltraRAM.
+    BuildConfig { name: "corundum100g_4k", conns: 4096, qps: 4096, recvs_per_qp: 32, keys: 4096, ..CORUNDUM_100G },
 ];
 
 /// The build of that name.

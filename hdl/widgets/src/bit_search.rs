@@ -1,5 +1,5 @@
 //! Lowest one, highest one and number of ones of a 64-bit word, in the same clock.
-//! The searches work in two levels of eight (about five LUT levels), the count as a tree of small adders;
+//! The searches work in two levels of eight (about five LUT levels), the count in counters of six and three adders;
 //! put registers around them where they follow a memory.
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
@@ -90,10 +90,25 @@ impl Logic for LastOne64 {
 pub struct Popcount64 {
     pub x: Signal<In, Bits<64>>,
     pub count: Signal<Out, Bits<7>>,
-    pair: [Signal<Local, Bits<4>>; 32],
-    byte: [Signal<Local, Bits<4>>; 8],
-    word: [Signal<Local, Bits<7>>; 2],
-    lane: Signal<Local, Bits<4>>,
+    /// Sums and carries of three lines each, lane by lane.
+    sum_a: Signal<Local, Bits<10>>,
+    sum_b: Signal<Local, Bits<10>>,
+    carry_a: Signal<Local, Bits<10>>,
+    carry_b: Signal<Local, Bits<10>>,
+    carry_c: Signal<Local, Bits<10>>,
+    /// Ten lanes of a number of three bits: its bits 0, 1 and 2.
+    bit: [Signal<Local, Bits<10>>; 3],
+    line: Signal<Local, Bits<10>>,
+    low: Signal<Local, Bits<2>>,
+    middle: Signal<Local, Bits<2>>,
+    high: Signal<Local, Bits<2>>,
+    two: Signal<Local, Bits<2>>,
+    three: Signal<Local, Bits<2>>,
+    both: Signal<Local, Bits<2>>,
+    first: Signal<Local, Bits<3>>,
+    second: Signal<Local, Bits<3>>,
+    part: [Signal<Local, Bits<7>>; 3],
+    rest: Signal<Local, Bits<7>>,
     ones: Signal<Local, Bits<2>>,
 }
 
@@ -102,40 +117,80 @@ impl Default for Popcount64 {
         Self {
             x: Default::default(),
             count: Default::default(),
-            pair: array_init::array_init(|_| Default::default()),
-            byte: array_init::array_init(|_| Default::default()),
-            word: array_init::array_init(|_| Default::default()),
-            lane: Default::default(),
+            sum_a: Default::default(),
+            sum_b: Default::default(),
+            carry_a: Default::default(),
+            carry_b: Default::default(),
+            carry_c: Default::default(),
+            bit: array_init::array_init(|_| Default::default()),
+            line: Default::default(),
+            low: Default::default(),
+            middle: Default::default(),
+            high: Default::default(),
+            two: Default::default(),
+            three: Default::default(),
+            both: Default::default(),
+            first: Default::default(),
+            second: Default::default(),
+            part: array_init::array_init(|_| Default::default()),
+            rest: Default::default(),
             ones: Default::default(),
         }
     }
 }
 
+/// Two levels of counters that fit one LUT of six inputs each, then three adders: small adders would each cost a carry chain.
 impl Logic for Popcount64 {
     #[hdl_gen]
     fn update(&mut self) {
-        comment!("module popcount_64: number of ones, a tree of small adders");
-        for k in 0..32 {
-            self.ones.next = self.x.val().get_bits::<2>(k * 2);
-            self.pair[k].next = bit_cast::<4, 2>(self.ones.val());
-            if self.ones.val() == 3 {
-                self.pair[k].next = 2.into();
-            }
-            if self.ones.val() == 2 {
-                self.pair[k].next = 1.into();
-            }
+        comment!("module popcount_64: number of ones, counters of six, then adders");
+        comment!("60 bits as six lines of ten: the ones of a lane are a number of three bits");
+        self.sum_a.next = self.x.val().get_bits::<10>(0) ^ self.x.val().get_bits::<10>(10) ^ self.x.val().get_bits::<10>(20);
+        self.carry_a.next = (self.x.val().get_bits::<10>(0) & self.x.val().get_bits::<10>(10))
+            | (self.x.val().get_bits::<10>(0) & self.x.val().get_bits::<10>(20))
+            | (self.x.val().get_bits::<10>(10) & self.x.val().get_bits::<10>(20));
+        self.sum_b.next = self.x.val().get_bits::<10>(30) ^ self.x.val().get_bits::<10>(40) ^ self.x.val().get_bits::<10>(50);
+        self.carry_b.next = (self.x.val().get_bits::<10>(30) & self.x.val().get_bits::<10>(40))
+            | (self.x.val().get_bits::<10>(30) & self.x.val().get_bits::<10>(50))
+            | (self.x.val().get_bits::<10>(40) & self.x.val().get_bits::<10>(50));
+        self.carry_c.next = self.sum_a.val() & self.sum_b.val();
+        self.bit[0].next = self.sum_a.val() ^ self.sum_b.val();
+        self.bit[1].next = self.carry_a.val() ^ self.carry_b.val() ^ self.carry_c.val();
+        self.bit[2].next = (self.carry_a.val() & self.carry_b.val())
+            | (self.carry_a.val() & self.carry_c.val())
+            | (self.carry_b.val() & self.carry_c.val());
+        comment!("the ten lanes of each of these bits as five lines of two, then both lanes");
+        for k in 0..3 {
+            self.line.next = self.bit[k].val();
+            self.low.next =
+                self.line.val().get_bits::<2>(0) ^ self.line.val().get_bits::<2>(2) ^ self.line.val().get_bits::<2>(4);
+            self.two.next = (self.line.val().get_bits::<2>(0) & self.line.val().get_bits::<2>(2))
+                | (self.line.val().get_bits::<2>(0) & self.line.val().get_bits::<2>(4))
+                | (self.line.val().get_bits::<2>(2) & self.line.val().get_bits::<2>(4));
+            self.three.next = self.line.val().get_bits::<2>(6) & self.line.val().get_bits::<2>(8);
+            self.both.next = self.low.val() & (self.line.val().get_bits::<2>(6) ^ self.line.val().get_bits::<2>(8));
+            self.low.next = self.low.val() ^ self.line.val().get_bits::<2>(6) ^ self.line.val().get_bits::<2>(8);
+            self.middle.next = self.two.val() ^ self.three.val() ^ self.both.val();
+            self.high.next =
+                (self.two.val() & self.three.val()) | (self.two.val() & self.both.val()) | (self.three.val() & self.both.val());
+            self.first.next = bit_cast::<3, 1>(self.low.val().get_bits::<1>(0))
+                | (bit_cast::<3, 1>(self.middle.val().get_bits::<1>(0)) << 1)
+                | (bit_cast::<3, 1>(self.high.val().get_bits::<1>(0)) << 2);
+            self.second.next = bit_cast::<3, 1>(self.low.val().get_bits::<1>(1))
+                | (bit_cast::<3, 1>(self.middle.val().get_bits::<1>(1)) << 1)
+                | (bit_cast::<3, 1>(self.high.val().get_bits::<1>(1)) << 2);
+            self.part[k].next = bit_cast::<7, 3>(self.first.val()) + bit_cast::<7, 3>(self.second.val());
         }
-        for k in 0..8 {
-            self.byte[k].next = (self.pair[k * 4].val() + self.pair[k * 4 + 1].val())
-                + (self.pair[k * 4 + 2].val() + self.pair[k * 4 + 3].val());
-        }
+        comment!("the four bits that are left");
+        self.rest.next = 0.into();
         for k in 0..2 {
-            self.word[k].next = 0.into();
-            for j in 0..4 {
-                self.lane.next = self.byte[k * 4 + j].val();
-                self.word[k].next = self.word[k].val() + bit_cast::<7, 4>(self.lane.val());
+            self.ones.next = self.x.val().get_bits::<2>(60 + k * 2);
+            if self.ones.val() == 3 {
+                self.rest.next = self.rest.val() + 2;
+            } else if self.ones.val().any() {
+                self.rest.next = self.rest.val() + 1;
             }
         }
-        self.count.next = self.word[0].val() + self.word[1].val();
+        self.count.next = (self.part[0].val() + self.rest.val()) + ((self.part[1].val() << 1) + (self.part[2].val() << 2));
     }
 }

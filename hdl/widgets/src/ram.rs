@@ -6,7 +6,7 @@ use rust_hdl_core::prelude::*;
 /// Which kind of memory the tools shall take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RamStyle {
-    /// Left to the tool.
+    /// Left to the tool, unless the table is deep enough to fill the rows of an UltraRAM: then that.
     #[default]
     Auto,
     Distributed,
@@ -15,9 +15,14 @@ pub enum RamStyle {
     Ultra,
 }
 
+/// An UltraRAM has 4,096 rows of 72 bits; a table of as many rows and at least half of that width would take 8 block RAMs.
+const ULTRA_ROWS: usize = 4096;
+const ULTRA_BITS: usize = 36;
+
 impl RamStyle {
-    fn attribute(self) -> &'static str {
+    fn attribute(self, rows: usize, bits: usize) -> &'static str {
         match self {
+            RamStyle::Auto if rows >= ULTRA_ROWS && bits >= ULTRA_BITS => RamStyle::Ultra.attribute(rows, bits),
             RamStyle::Auto => "",
             RamStyle::Distributed => "(* ram_style = \"distributed\" *) ",
             RamStyle::Block => "(* ram_style = \"block\" *) ",
@@ -119,7 +124,7 @@ assign read_data = {width}'d0;
 end
 ",
             width = T::BITS,
-            style = self._style.attribute(),
+            style = self._style.attribute(depth, T::BITS),
             top = T::BITS - 1,
             last = depth - 1,
         ))

@@ -23,6 +23,18 @@ fn ram_of_every_shape_equals_its_verilog() {
     ram_of(64, RamStyle::Ultra);
 }
 
+/// Tables that fill the rows of an UltraRAM ask for it; smaller ones and a style of the owner's choice stay as they are.
+#[test]
+fn deep_tables_ask_for_ultra_ram() {
+    fn text<T: Synth>(ram: Ram<T>) -> String {
+        mrnic_emit::emit(&ram, "deep_ram").unwrap().verilog
+    }
+    assert!(text(Ram::<Bits<36>>::new(4096)).contains("ram_style = \"ultra\""));
+    assert!(!text(Ram::<Bits<36>>::new(4095)).contains("ram_style"));
+    assert!(!text(Ram::<Bits<35>>::new(4096)).contains("ram_style"));
+    assert!(text(Ram::<Bits<36>>::new(4096).with_style(RamStyle::Block)).contains("ram_style = \"block\""));
+}
+
 fn fifo_of(depth: usize) {
     difftest!(Fifo::<Bits<36>>::new(depth), clock: clock, inputs: { reset, write, data_in, read })
         .top("fifo")

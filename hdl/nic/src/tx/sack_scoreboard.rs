@@ -209,8 +209,9 @@ impl Logic for SackScoreboard {
         for b in 0..2 {
             self.lane[b].clock.next = self.clock.val();
             self.lane[b].address.next = self.address.val();
+            // of the pass that begins; the masks are used by passes only, so looks and moves need not be waited for
             self.lane[b].word.next = b.to_bits::<2>();
-            if self.second.val() {
+            if self.run0.q.val() & self.two_pairs.val() {
                 self.lane[b].word.next = b.to_bits::<2>() | 2;
             }
             self.lane[b].cum.next = self.cum.val().get_bits::<8>(0);
