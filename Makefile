@@ -3,6 +3,8 @@
 #   make test     every test
 #   make lint     formatting, clippy, verilator -Wall on the emitted Verilog
 #   make verilog  emit the named builds into build/verilog
+#   make synth    what each block costs and how deep it is: Yosys, nextpnr block by block (docs/synthesis.md); JSON in build/synth
+#   make synth-full  the stand-alone ECP5 board with the whole ecp5 build, placed and routed to a bitstream (a long job)
 #   make verbs    the drop-in libibverbs.so.1, and the acceptance ladder on it: a table program x device x fault (docs/verbs.md)
 #   make verbs-lib  only the library, in build/verbs
 #   make experiments  the cluster experiments E1 to E6 (docs/experiments.md): tables, pages and JSON in build/cluster
@@ -16,9 +18,9 @@ SHELL := /usr/bin/env bash
 CARGO ?= cargo
 MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
-BUILDS := sim sim_w128 ecp5 corundum100g
+BUILDS := sim sim_w128 ecp5 corundum100g corundum100g_4k
 
-.PHONY: help setup setup-verbs setup-synth demo test lint verilog verbs verbs-lib experiments soak bench bench-verbs clean
+.PHONY: help setup setup-verbs setup-synth demo test lint verilog synth synth-full verbs verbs-lib experiments soak bench bench-verbs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -47,6 +49,12 @@ lint: setup
 
 verilog: setup
 	@for b in $(BUILDS); do $(MRNIC) emit --build $$b --out $(OUT)/verilog; done
+
+synth: setup-synth
+	@$(MRNIC) synth --pnr --out $(OUT)/synth
+
+synth-full: setup-synth
+	@$(MRNIC) synth --full --out $(OUT)/synth
 
 verbs: setup-verbs
 	@$(MRNIC) accept --out $(OUT)/verbs

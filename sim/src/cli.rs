@@ -44,7 +44,7 @@ enum Command {
     },
     /// Write the Verilog of a build.
     Emit {
-        /// Named build: sim, sim_min, sim_w128, sim_faults, bench512, ecp5 or corundum100g.
+        /// Named build: sim, sim_min, sim_w128, sim_faults, bench512, ecp5, corundum100g or corundum100g_4k.
         #[arg(long)]
         build: String,
         /// Folder for NAME.v and NAME.json.
@@ -76,6 +76,8 @@ enum Command {
     Scenarios,
     /// Run experiments on a simulated cluster: the golden model at every host, beside a RoCEv2 baseline.
     Cluster(mrnic_cluster::command::ClusterArgs),
+    /// Measure what blocks cost and how deep they are: synthesis with Yosys, place and route with nextpnr.
+    Synth(mrnic_synth::command::SynthArgs),
     #[command(flatten)]
     Verbs(Verbs),
 }
@@ -345,6 +347,7 @@ pub fn main() -> ExitCode {
         Command::Bench { out, only } => bench::run(&out, only).map(|file| print_files(&[file])).map(done),
         Command::Scenarios => scenarios().map(done),
         Command::Serve(args) => serve_nics(&args).map(done),
+        Command::Synth(args) => mrnic_synth::command::run(&args).map(done),
         Command::Cluster(args) => mrnic_cluster::command::run(&args).map(done),
     };
     result.unwrap_or_else(|e| {

@@ -160,3 +160,17 @@ fn help_and_list_succeed() {
     assert!(o.status.success());
     assert!(String::from_utf8_lossy(&o.stdout).contains("loss-1"));
 }
+
+/// Synthesis: names and tools are checked before anything runs.
+#[test]
+fn synthesis_names_what_it_does_not_know() {
+    refused(&["synth", "--target", "stratix"], 1, &["no part stratix", "ecp5, xcup"]);
+    refused(&["synth", "nope/framer"], 1, &["no build nope", "corundum100g"]);
+    refused(&["synth", "path_trakker", "--target", "ecp5"], 1, &["no block or build path_trakker", "path_tracker"]);
+    refused(&["synth", "framer", "--target", "xcup", "--pnr"], 1, &["ecp5 only", "--pnr"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mrnic"));
+    let args = ["synth", "run_list", "--target", "ecp5"];
+    command.args(args).env("MRNIC_PYTHON", "/nowhere/python");
+    let words = ["no Python with pyosys", "/nowhere/python", "scripts/setup.sh --synth"];
+    told(&args, &command.output().expect("the mrnic command starts"), 1, &words);
+}
