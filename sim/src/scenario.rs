@@ -434,6 +434,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_long_scenarios_of_e7_are_good() {
+        let all = [
+            ("pair-1", include_str!("../scenarios/soak/pair-1.toml"), 2),
+            ("ring-10", include_str!("../scenarios/soak/ring-10.toml"), 4),
+            ("all-to-all-10", include_str!("../scenarios/soak/all-to-all-10.toml"), 8),
+        ];
+        let mut packets = 0;
+        for (name, text, nics) in all {
+            let s = Scenario::parse(name, text).unwrap();
+            assert_eq!((s.name.as_str(), s.nics), (name, nics));
+            packets += s.traffic.iter().map(|t| t.bytes.div_ceil(s.connection.mtu_bytes as u64)).sum::<u64>();
+        }
+        assert!(packets >= 1_000_000, "{packets}");
+    }
+
     fn refused(from: &str, to: &str) -> String {
         let text = SHIPPED[0].1;
         assert!(text.contains(from), "{from} is not in the clean scenario");
