@@ -159,8 +159,11 @@ pub enum Verbs {
         rounds: u32,
         #[arg(long, env = "MRNIC_SEED", default_value_t = 1)]
         seed: u64,
-        /// Only RDMA WRITE without immediate, out of one piece of memory: what the device rtl does.
+        /// Only SEND and RDMA WRITE, with and without immediate, out of one piece of memory and into one: what the device rtl does.
         #[arg(long)]
+        sends: bool,
+        /// Only RDMA WRITE without immediate, out of one piece of memory.
+        #[arg(long, conflicts_with = "sends")]
         writes: bool,
     },
     /// Build libibverbs.so.1, to be used through LD_LIBRARY_PATH.
@@ -208,8 +211,13 @@ impl Verbs {
                 };
                 accept::run(&options).map(status)
             }
-            Verbs::Soak { server, port, rounds, seed, writes } => {
-                println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, writes, server })?);
+            Verbs::Soak { server, port, rounds, seed, sends, writes } => {
+                let kinds = match (sends, writes) {
+                    (true, _) => soak::Kinds::SendsAndWrites,
+                    (_, true) => soak::Kinds::Writes,
+                    _ => soak::Kinds::All,
+                };
+                println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, kinds, server })?);
                 Ok(ExitCode::SUCCESS)
             }
             Verbs::Library { library } => {

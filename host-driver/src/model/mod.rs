@@ -75,7 +75,7 @@ impl Provider for ModelProvider {
 pub(crate) use {
     link::{endpoint_of, ip_of_gid, place_of},
     memory::ProcessMemory,
-    requests::InlineSlab,
+    requests::{imm_of, InlineSlab},
 };
 
 /// Queue pairs, and the numbers that the standard keeps for itself.

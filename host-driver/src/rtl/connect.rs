@@ -68,8 +68,14 @@ impl Engine {
     fn bind(&mut self, qpn: u32, conn: u16) {
         let Some(entry) = self.qp(qpn) else { return };
         entry.conn = Some(conn);
-        let rings = entry.queue.rings.rings();
-        let config = QpConfig { pd: entry.pd, cq_log2: rings.cq_log2, ..QpConfig::new(conn, entry.dest_qpn) };
+        let rings = entry.queues.rings.rings();
+        let config = QpConfig {
+            pd: entry.pd,
+            cq_log2: rings.cq_log2,
+            min_rnr_timer: entry.min_rnr_timer,
+            rnr_retry: entry.rnr_retry,
+            ..QpConfig::new(conn, entry.dest_qpn)
+        };
         self.write_row(&rows::qp(qpn as u16, &config, &rings));
         self.ring_what_waits(qpn);
     }
@@ -97,17 +103,20 @@ impl Engine {
     }
 
     /// A queue pair moves to Error here and not in the NIC, where it is closed: the oldest request ends with `status` unless another has failed
-    /// before, all others are flushed.
+    /// before, all others and all receives are flushed.
     pub fn strand(&mut self, qpn: u32, status: WcStatus) {
         self.unbind(qpn);
         let now_us = self.now_us();
         let Some(entry) = self.qp(qpn) else { return };
         entry.wanted = QpState::Error;
         let mut status = if std::mem::replace(&mut entry.failed, true) { WcStatus::Flushed } else { status };
-        while let Some(completion) = entry.queue.flush(qpn, status) {
+        while let Some(completion) = entry.queues.flush(qpn, status) {
             // In Error already: an overrun changes nothing more.
             entry.send_cq.push(completion, false, Some(Slot::take(&entry.unpolled)));
             status = WcStatus::Flushed;
+        }
+        while let Some(completion) = entry.queues.flush_recv(qpn) {
+            entry.recv_cq.push(completion, false, None);
         }
         if let Some(lease) = entry.lease.take() {
             self.manager.release(now_us, lease);

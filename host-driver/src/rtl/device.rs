@@ -118,9 +118,12 @@ impl Device for RtlDevice {
     }
 
     fn create_qp(&self, spec: &QpSpec) -> Result<Arc<dyn QueuePair>, DeviceError> {
-        let cq = lock(&self.shared.cqs).get(spec.send_cq.0).cloned();
-        let cq = cq.ok_or_else(|| DeviceError::invalid("CQ", "it is of another device"))?;
-        Ok(Qp::create(&self.shared, spec, cq, self.events.clone(), self.owner)?)
+        let find = |id: CqId| {
+            let cq = lock(&self.shared.cqs).get(id.0).cloned();
+            cq.ok_or_else(|| DeviceError::invalid("CQ", "it is of another device"))
+        };
+        let cqs = (find(spec.send_cq)?, find(spec.recv_cq)?);
+        Ok(Qp::create(&self.shared, spec, cqs, self.events.clone(), self.owner)?)
     }
 
     fn progress(&self) {

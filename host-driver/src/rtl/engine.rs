@@ -148,6 +148,7 @@ impl Engine {
             return Err(gone(format!("register ID reads {id:#010x} instead of {:#010x}", reg::id::RESET)));
         }
         let caps = [carrier.read32(reg::caps::OFFSET)?];
+        let caps2 = [carrier.read32(reg::caps2::OFFSET)?];
         let identity = carrier.identity().clone();
         let sizes = Sizes {
             conns: 1 << reg::caps::CONNS_LOG2.get(&caps),
@@ -155,6 +156,7 @@ impl Engine {
             qps: 1 << reg::caps::QPS_LOG2.get(&caps),
             window: 1 << reg::caps::WINDOW_LOG2.get(&caps).min(8),
             keys: identity.keys,
+            sends: reg::caps2::SENDS.get(&caps2) == 1,
         };
         if sizes.qps <= FIRST_QPN || sizes.keys < 2 {
             return Err(gone(format!("a NIC of {} queue pairs and {} keys is too small", sizes.qps, sizes.keys)));
@@ -163,11 +165,9 @@ impl Engine {
             conns: sizes.conns as u16,
             paths: sizes.paths,
             vector_bits: sizes.window,
-            // The NIC may be simulated, far slower than the clock of this process: what is late is not yet lost.
+            // H3, for a NIC that may be simulated, far slower than the clock of this process: what is late is not yet lost.
             retry_us: 50_000,
             retry_max_us: 500_000,
-            // A plane that is dead takes its share of the tries.
-            connect_tries: 30,
             idle_us: 10_000_000,
             // Of simulated time, so that a peer that died is noticed while somebody waits.
             retry_cnt: 5,
@@ -224,6 +224,14 @@ impl Engine {
         reg::doorbell::QP.set(&mut bell, qpn.into());
         reg::doorbell::PRODUCER.set(&mut bell, (produced & 0xffff).into());
         self.carrier.write32(reg::doorbell::OFFSET, bell[0]);
+    }
+
+    /// Tells the NIC of receives up to the producer index.
+    pub fn ring_recv(&self, qpn: u32, produced: u64) {
+        let mut bell = [0];
+        reg::doorbell_rq::QP.set(&mut bell, qpn.into());
+        reg::doorbell_rq::PRODUCER.set(&mut bell, (produced & 0xffff).into());
+        self.carrier.write32(reg::doorbell_rq::OFFSET, bell[0]);
     }
 
     /// Does all that can be done now. Returns whether there was something.

@@ -7,6 +7,8 @@ pub mod carrier;
 mod connect;
 mod device;
 mod engine;
+mod harvest;
+mod pages;
 mod qp;
 mod queue;
 mod rings;
@@ -39,6 +41,8 @@ pub struct Sizes {
     /// W: packets of a path that may be outstanding.
     pub window: u16,
     pub keys: u32,
+    /// It has SEND, immediates, and receive queues.
+    pub sends: bool,
 }
 
 /// The folder where the NICs are served.
@@ -84,7 +88,7 @@ impl Provider for RtlProvider {
     }
 }
 
-/// What the RTL can do: RDMA WRITE without immediate, out of one piece of memory.
+/// What the RTL can do: RDMA WRITE and SEND with and without immediate, out of one piece of memory and into one.
 fn limits(sizes: &Sizes, build: &str) -> Limits {
     Limits {
         firmware: format!("{} {build}", env!("CARGO_PKG_VERSION")),
@@ -107,7 +111,7 @@ fn limits(sizes: &Sizes, build: &str) -> Limits {
         // Programs state at least 1, also where they read nothing.
         max_rd_atomic: 1,
         max_rd_atomic_total: sizes.qps,
-        operations: Operations { send: false, write: true, immediate: false, read: false, atomic: false },
+        operations: Operations { send: sizes.sends, write: true, immediate: sizes.sends, read: false, atomic: false },
         ports: 1,
     }
 }

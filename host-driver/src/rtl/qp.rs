@@ -1,10 +1,10 @@
 //! Queue pairs: their state as the program sees it, and the way of their requests.
 //!
-//! In: posts and modifications. Out: WQEs and doorbells; completions in their queues. The NIC knows a queue pair from RTR on, when there is a
+//! In: posts and modifications. Out: WQEs, receives and doorbells. The NIC knows a queue pair from RTR on, when there is a
 //! connection; it has no drained and no reset state, so those are kept here: by not ringing, and by closing.
 use super::engine::{Engine, Shared};
-use super::queue::SendQueue;
-use crate::completions::{Cq, Slot};
+use super::queue::Queues;
+use crate::completions::Cq;
 use crate::device::*;
 use crate::model::InlineSlab;
 use crate::model::{endpoint_of, ip_of_gid, place_of};
@@ -18,34 +18,41 @@ use std::time::{Duration, Instant};
 /// How long entering RTR waits for the connection. Afterwards it goes on without: a peer that is not there shows when something is sent.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
 
+/// Of `rnr_retry`: without limit.
+const RNR_RETRY_UNLIMITED: u8 = 7;
+
 /// A queue pair as the engine knows it.
 pub struct Entry {
     /// The open of the device that made it.
     pub owner: u64,
     pub send_cq: Arc<Cq<Shared>>,
-    events: Arc<dyn EventSink>,
-    token: Token,
+    pub recv_cq: Arc<Cq<Shared>>,
+    pub events: Arc<dyn EventSink>,
+    pub token: Token,
     pub pd: u16,
     /// The state the program asked for.
     pub wanted: QpState,
     /// A request has failed, or the NIC or the connection is gone.
     pub failed: bool,
     pub dest_qpn: u32,
+    /// Encoded as the program named them.
+    pub min_rnr_timer: u8,
+    pub rnr_retry: u8,
     pub peer: Option<Endpoint>,
     pub lease: Option<Lease>,
     /// It is open in the NIC, on this connection.
     pub conn: Option<u16>,
-    pub queue: SendQueue,
-    /// Requests that the NIC was told of.
-    rung: u64,
+    pub queues: Queues,
+    /// Requests and receives that the NIC was told of.
+    rung: (u64, u64),
     /// Completions of its requests that the program has not polled.
     pub unpolled: Arc<AtomicU32>,
     notify_drained: bool,
-    draining: bool,
+    pub draining: bool,
 }
 
 impl Entry {
-    fn state(&self) -> QpState {
+    pub fn state(&self) -> QpState {
         if self.failed {
             QpState::Error
         } else {
@@ -55,37 +62,7 @@ impl Entry {
 }
 
 impl Engine {
-    /// Takes what the NIC has completed. Returns whether there was something.
-    pub fn harvest(&mut self, qpn: u32) -> bool {
-        let Some(entry) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return false };
-        let (mut worked, mut overrun, mut given_up) = (false, false, None);
-        while let Some((completion, seen)) = entry.queue.pop(qpn) {
-            worked = true;
-            if completion.status != WcStatus::Success {
-                if completion.status == WcStatus::RetryExceeded && completion.vendor_error == 0 {
-                    given_up = entry.conn;
-                }
-                entry.failed = true;
-            }
-            if seen {
-                overrun |= !entry.send_cq.push(completion, false, Some(Slot::take(&entry.unpolled)));
-            }
-        }
-        if entry.draining && entry.queue.outstanding() == 0 {
-            self.drained(qpn);
-        }
-        if let Some(conn) = given_up {
-            // L4: the NIC has given the connection up.
-            self.manager.engine_error(conn);
-            self.run_connections();
-        }
-        if overrun {
-            self.strand(qpn, WcStatus::Flushed);
-        }
-        worked
-    }
-
-    fn drained(&mut self, qpn: u32) {
+    pub fn drained(&mut self, qpn: u32) {
         let Some(entry) = self.qp(qpn) else { return };
         entry.draining = false;
         if entry.notify_drained {
@@ -93,46 +70,70 @@ impl Engine {
         }
     }
 
-    /// The doorbell, where the NIC may know of new requests.
+    /// The doorbells, where the NIC may know of new requests and receives.
     pub fn ring_what_waits(&mut self, qpn: u32) {
-        let Some(entry) = self.qp(qpn) else { return };
-        let (open, sends) = (entry.conn.is_some(), matches!(entry.state(), QpState::Rts | QpState::Error));
-        let produced = entry.queue.rings.produced;
-        if open && sends && entry.rung != produced {
-            entry.rung = produced;
-            self.ring(qpn, produced);
+        let Some(entry) = self.qp(qpn).filter(|entry| entry.conn.is_some()) else { return };
+        let sends = matches!(entry.state(), QpState::Rts | QpState::Error);
+        let ((mut sent, received), rung) = (entry.queues.rings.produced(), entry.rung);
+        if !sends {
+            sent = rung.0;
+        }
+        entry.rung = (sent, received);
+        // What may be answered by a request comes first.
+        if received != rung.1 {
+            self.ring_recv(qpn, received);
+        }
+        if sent != rung.0 {
+            self.ring(qpn, sent);
         }
     }
 
     /// Requests that take a place in the send queue: until their completions are polled.
     fn outstanding(&self, qpn: u32) -> u32 {
         let Some(entry) = self.qps.get(qpn as usize).and_then(Option::as_deref) else { return 0 };
-        entry.queue.outstanding() + entry.unpolled.load(Ordering::Acquire)
+        entry.queues.outstanding() + entry.unpolled.load(Ordering::Acquire)
+    }
+
+    /// Nothing is left of it in the NIC, nor of its completions. Returns whether the NIC had it.
+    fn release(&mut self, qpn: u32) -> bool {
+        let bound = self.qp(qpn).is_some_and(|entry| entry.conn.is_some());
+        self.unbind(qpn);
+        let now_us = self.now_us();
+        let Some(entry) = self.qp(qpn) else { return bound };
+        entry.wanted = QpState::Reset;
+        (entry.failed, entry.draining, entry.rung, entry.peer) = (false, false, (0, 0), None);
+        entry.send_cq.forget(qpn);
+        entry.recv_cq.forget(qpn);
+        if let Some(lease) = entry.lease.take() {
+            self.manager.release(now_us, lease);
+        }
+        bound
     }
 
     /// Back to the beginning: nothing is left, in the NIC or here.
     fn reset(&mut self, qpn: u32) {
-        self.unbind(qpn);
-        let now_us = self.now_us();
-        let Some(entry) = self.qp(qpn) else { return };
-        entry.wanted = QpState::Reset;
-        (entry.failed, entry.draining, entry.rung, entry.peer) = (false, false, 0, None);
-        entry.queue.reset();
-        entry.send_cq.forget(qpn);
-        if let Some(lease) = entry.lease.take() {
-            self.manager.release(now_us, lease);
+        let bound = self.release(qpn);
+        let Some((addr, bytes)) = self.qp(qpn).map(|entry| entry.queues.rings.range()) else { return };
+        if bound {
+            // A completion may still be under way to rings that begin anew: it has arrived, or is dropped, when they are no longer mapped.
+            self.carrier.unmap_dma(addr, bytes);
+            // Only a NIC that is gone refuses what it had, and that is noticed elsewhere.
+            let _mapped = self.carrier.map_dma(addr, bytes);
+        }
+        if let Some(entry) = self.qp(qpn) {
+            entry.queues.reset();
         }
     }
 
     /// Ends a queue pair.
     pub fn remove_qp(&mut self, qpn: u32) {
-        self.reset(qpn);
+        self.release(qpn);
         let Some(entry) = self.qps.get_mut(qpn as usize).and_then(Option::take) else { return };
-        if let Some(slab) = &entry.queue.inline {
+        if let Some(slab) = &entry.queues.inline {
             // It was registered when the queue pair was made.
             let _known = self.unregister(slab.lkey);
         }
-        let (addr, bytes) = entry.queue.rings.range();
+        let (addr, bytes) = entry.queues.rings.range();
         self.carrier.unmap_dma(addr, bytes);
         self.free_qpns.push_back(qpn);
     }
@@ -151,6 +152,8 @@ impl Engine {
         let entry = self.qp(qpn).ok_or_else(gone)?;
         let state = entry.state();
         entry.dest_qpn = change.dest_qpn.unwrap_or(entry.dest_qpn);
+        entry.min_rnr_timer = change.min_rnr_timer.unwrap_or(entry.min_rnr_timer);
+        entry.rnr_retry = change.rnr_retry.unwrap_or(entry.rnr_retry);
         entry.notify_drained = change.notify_drained.unwrap_or(entry.notify_drained);
         match (state, change.state.unwrap_or(state)) {
             (_, QpState::Reset) => self.reset(qpn),
@@ -168,7 +171,7 @@ impl Engine {
             (QpState::Rts, QpState::Sqd) => {
                 entry.wanted = QpState::Sqd;
                 entry.draining = true;
-                if entry.queue.outstanding() == 0 {
+                if entry.queues.outstanding() == 0 {
                     self.drained(qpn);
                 }
             }
@@ -202,15 +205,15 @@ impl Qp {
     pub fn create(
         shared: &Arc<Shared>,
         spec: &QpSpec,
-        send_cq: Arc<Cq<Shared>>,
+        (send_cq, recv_cq): (Arc<Cq<Shared>>, Arc<Cq<Shared>>),
         events: Arc<dyn EventSink>,
         owner: u64,
     ) -> Result<Arc<Self>, DeviceError> {
         let mut engine = lock(&shared.engine);
         let capacity = spec.capacity;
-        let mut queue = SendQueue::new(capacity.max_send_wr, None);
+        let mut queues = Queues::new(capacity.max_send_wr, capacity.max_recv_wr, None);
         let qpn = engine.free_qpns.pop_front().ok_or(DeviceError::Exhausted { what: "QPs" })?;
-        let (addr, bytes) = queue.rings.range();
+        let (addr, bytes) = queues.rings.range();
         let mapped = engine.carrier.map_dma(addr, bytes);
         let inline = mapped.and_then(|()| {
             if capacity.max_inline_bytes == 0 || capacity.max_send_wr == 0 {
@@ -219,24 +222,27 @@ impl Qp {
             let mut slab = InlineSlab::new(capacity.max_send_wr, capacity.max_inline_bytes);
             let (addr, length_bytes) = slab.range();
             let region = MemoryRegion { pd: spec.pd, addr, length_bytes, iova: addr, access: Access::default() };
-            slab.lkey = engine.register(&region).inspect_err(|_| engine.carrier.unmap_dma(queue.rings.range().0, bytes))?.lkey;
+            slab.lkey = engine.register(&region).inspect_err(|_| engine.carrier.unmap_dma(queues.rings.range().0, bytes))?.lkey;
             Ok(Some(slab))
         });
-        queue.inline = inline.inspect_err(|_| engine.free_qpns.push_front(qpn))?;
+        queues.inline = inline.inspect_err(|_| engine.free_qpns.push_front(qpn))?;
         engine.qps[qpn as usize] = Some(Box::new(Entry {
             owner,
             send_cq,
+            recv_cq,
             events,
             token: spec.token,
             pd: spec.pd.0 as u16,
             wanted: QpState::Reset,
             failed: false,
             dest_qpn: 0,
+            min_rnr_timer: 0,
+            rnr_retry: RNR_RETRY_UNLIMITED,
             peer: None,
             lease: None,
             conn: None,
-            queue,
-            rung: 0,
+            queues,
+            rung: (0, 0),
             unpolled: Arc::default(),
             notify_drained: false,
             draining: false,
@@ -310,7 +316,7 @@ impl QueuePair for Qp {
         if matches!(state, QpState::Reset | QpState::Init | QpState::Rtr) {
             return Err(PostError::WrongState);
         }
-        entry.queue.push(request)?;
+        entry.queues.push(request)?;
         if state == QpState::Error && entry.conn.is_none() {
             engine.strand(self.qpn, WcStatus::Flushed);
         }
@@ -321,8 +327,35 @@ impl QueuePair for Qp {
         lock(&self.shared.engine).ring_what_waits(self.qpn);
     }
 
-    fn post_recv(&self, _: &RecvRequest<'_>) -> Result<(), PostError> {
-        // There are no receives: the NIC does nothing that takes one.
-        Err(PostError::BadOperation)
+    fn post_recv(&self, request: &RecvRequest<'_>) -> Result<(), PostError> {
+        let mut engine = lock(&self.shared.engine);
+        if self.shared.is_stopped() || engine.fatal {
+            return Err(PostError::Gone);
+        }
+        if !self.shared.limits.operations.send {
+            // The NIC has no receive queues.
+            return Err(PostError::BadOperation);
+        }
+        if engine.qp(self.qpn).ok_or(PostError::Gone)?.state() == QpState::Reset {
+            return Err(PostError::WrongState);
+        }
+        let full = |engine: &mut Engine| {
+            engine.qp(self.qpn).is_none_or(|entry| entry.queues.receives_outstanding() >= self.capacity.max_recv_wr)
+        };
+        if full(&mut engine) {
+            engine.run();
+            if full(&mut engine) {
+                return Err(PostError::Full);
+            }
+        }
+        let entry = engine.qp(self.qpn).ok_or(PostError::Gone)?;
+        entry.queues.push_recv(request)?;
+        match entry.conn {
+            Some(_) => engine.ring_what_waits(self.qpn),
+            None if entry.state() == QpState::Error => engine.strand(self.qpn, WcStatus::Flushed),
+            // The NIC is told when it knows the queue pair.
+            None => {}
+        }
+        Ok(())
     }
 }

@@ -1,21 +1,20 @@
-//! The rings of a queue pair in this process's memory: send queue and completion queue.
+//! The rings of a queue pair in this process's memory: send queue and receive queue, and a completion queue for each.
 //!
-//! In: WQEs to write. Out: CQEs that the NIC has written, each once, in order. A slot is written again only after its CQE was taken.
+//! In: WQEs and receives to write. Out: CQEs that the NIC has written, each once, in order. A slot is written again only after its CQE was taken.
+use super::pages::Pages;
 use mrnic_host_bus::rows::Rings;
 use mrnic_regs::ring;
-use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error, Layout};
 use std::sync::atomic::{fence, AtomicU32, Ordering};
-
-/// A page: the NIC's host maps memory by pages.
-const ALIGN: usize = 4096;
 
 /// Smaller rings save nothing.
 const LOG2_MIN: u8 = 4;
 
 /// A request in the send queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wqe {
     pub opcode: u8,
+    pub solicited: bool,
+    pub imm: u32,
     pub wr_id: u64,
     pub laddr: u64,
     pub lkey: u32,
@@ -24,120 +23,96 @@ pub struct Wqe {
     pub length: u32,
 }
 
+impl Wqe {
+    fn words(&self) -> [u32; ring::wqe::BYTES / 4] {
+        let mut words = [0; ring::wqe::BYTES / 4];
+        ring::wqe::OPCODE.set(&mut words, self.opcode.into());
+        // Also those whose completion the program does not want to see: it frees their slot.
+        ring::wqe::SIGNALED.set(&mut words, 1);
+        ring::wqe::SOLICITED.set(&mut words, self.solicited.into());
+        ring::wqe::LKEY.set(&mut words, self.lkey.into());
+        ring::wqe::LADDR.set(&mut words, self.laddr.into());
+        ring::wqe::RADDR.set(&mut words, self.raddr.into());
+        ring::wqe::RKEY.set(&mut words, self.rkey.into());
+        ring::wqe::LENGTH.set(&mut words, self.length.into());
+        ring::wqe::IMM.set(&mut words, self.imm.into());
+        ring::wqe::WR_ID.set(&mut words, self.wr_id.into());
+        words
+    }
+}
+
+/// A receive; of length 0 without memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recv {
+    pub wr_id: u64,
+    pub addr: u64,
+    pub lkey: u32,
+    pub length: u32,
+}
+
+impl Recv {
+    fn words(&self) -> [u32; ring::recv::BYTES / 4] {
+        let mut words = [0; ring::recv::BYTES / 4];
+        ring::recv::LKEY.set(&mut words, self.lkey.into());
+        ring::recv::ADDR.set(&mut words, self.addr.into());
+        ring::recv::LENGTH.set(&mut words, self.length.into());
+        ring::recv::WR_ID.set(&mut words, self.wr_id.into());
+        words
+    }
+}
+
 /// A completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cqe {
     pub status: u8,
     pub opcode: u8,
+    pub solicited: bool,
     pub wr_id: u64,
     pub byte_len: u32,
-    /// Modulo 2^16.
-    pub wqe_index: u16,
+    /// Of the WQE or the receive, modulo 2^16.
+    pub index: u16,
     pub nak_code: u8,
+    pub imm: Option<u32>,
 }
 
-/// Zeroed memory of pages of its own.
-struct Pages {
+/// A ring that the NIC reads.
+struct WorkRing {
     start: *mut u8,
-    layout: Layout,
-}
-
-// SAFETY: plain memory, with one owner.
-unsafe impl Send for Pages {}
-unsafe impl Sync for Pages {}
-
-impl Pages {
-    fn new(bytes: usize) -> Self {
-        let bytes = bytes.next_multiple_of(ALIGN);
-        // SAFETY: the alignment is a power of two, the size a multiple of it, and not 0.
-        let layout = unsafe { Layout::from_size_align_unchecked(bytes, ALIGN) };
-        let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() {
-            handle_alloc_error(layout);
-        }
-        Pages { start, layout }
-    }
-}
-
-impl Drop for Pages {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout.
-        unsafe { dealloc(self.start, self.layout) }
-    }
-}
-
-/// Both rings, and how far they were used.
-pub struct QueueRings {
-    pages: Pages,
+    entry_bytes: usize,
     log2: u8,
-    /// WQEs written.
-    pub produced: u64,
-    /// CQEs taken.
+    produced: u64,
+}
+
+/// A ring that the NIC writes.
+struct CompletionRing {
+    start: *mut u8,
+    log2: u8,
     consumed: u64,
 }
 
-impl QueueRings {
-    /// Rings for so many requests.
-    pub fn new(requests: u32) -> Self {
-        let log2 = (requests.max(1).next_power_of_two().ilog2() as u8).max(LOG2_MIN);
-        QueueRings { pages: Pages::new((ring::wqe::BYTES + ring::cqe::BYTES) << log2), log2, produced: 0, consumed: 0 }
-    }
+// SAFETY: both point into the pages of the queue pair's rings, which own them.
+unsafe impl Send for WorkRing {}
+unsafe impl Sync for WorkRing {}
+unsafe impl Send for CompletionRing {}
+unsafe impl Sync for CompletionRing {}
 
-    /// Where they lie: address and bytes.
-    pub fn range(&self) -> (u64, u64) {
-        (self.pages.start as u64, self.pages.layout.size() as u64)
-    }
-
-    pub fn rings(&self) -> Rings {
-        let base = self.pages.start as u64;
-        Rings {
-            sq_base: base,
-            sq_log2: self.log2,
-            cq_base: base + ((ring::wqe::BYTES as u64) << self.log2),
-            cq_log2: self.log2,
-            // this device posts no receives
-            rq_base: 0,
-            rq_log2: 0,
-            rcq_base: 0,
-        }
-    }
-
-    /// Entries of the send queue.
-    pub fn depth(&self) -> u32 {
-        1 << self.log2
-    }
-
-    /// Both rings begin anew; the NIC must not have them.
-    pub fn reset(&mut self) {
-        // SAFETY: the whole allocation, which nobody else accesses now.
-        unsafe { self.pages.start.write_bytes(0, self.pages.layout.size()) };
-        (self.produced, self.consumed) = (0, 0);
-    }
-
-    /// Writes the next WQE. The caller keeps count of free slots.
-    pub fn push(&mut self, wqe: &Wqe) {
-        let mut words = [0u32; ring::wqe::BYTES / 4];
-        ring::wqe::OPCODE.set(&mut words, wqe.opcode.into());
-        // Also those whose completion the program does not want to see: it frees their slot.
-        ring::wqe::SIGNALED.set(&mut words, 1);
-        ring::wqe::LKEY.set(&mut words, wqe.lkey.into());
-        ring::wqe::LADDR.set(&mut words, wqe.laddr.into());
-        ring::wqe::RADDR.set(&mut words, wqe.raddr.into());
-        ring::wqe::RKEY.set(&mut words, wqe.rkey.into());
-        ring::wqe::LENGTH.set(&mut words, wqe.length.into());
-        ring::wqe::WR_ID.set(&mut words, wqe.wr_id.into());
-        let slot = (self.produced & u64::from(self.depth() - 1)) as usize;
+impl WorkRing {
+    /// Writes the next entry. The caller keeps count of free slots.
+    fn push(&mut self, words: &[u32]) {
+        let slot = (self.produced & ((1 << self.log2) - 1)) as usize;
         for (i, word) in words.iter().enumerate() {
             // SAFETY: the slot lies in the allocation; the NIC reads it only after the doorbell.
-            unsafe { self.pages.start.add(slot * ring::wqe::BYTES + 4 * i).cast::<u32>().write_volatile(word.to_le()) };
+            unsafe { self.start.add(slot * self.entry_bytes + 4 * i).cast::<u32>().write_volatile(word.to_le()) };
         }
         self.produced += 1;
     }
+}
 
+impl CompletionRing {
     /// The next CQE, if the NIC has written it.
-    pub fn pop(&mut self) -> Option<Cqe> {
-        let slot = (self.consumed & u64::from(self.depth() - 1)) as usize;
-        let at = (self.rings().cq_base as usize + slot * ring::cqe::BYTES) as *mut u32;
+    fn pop(&mut self) -> Option<Cqe> {
+        let slot = (self.consumed & ((1 << self.log2) - 1)) as usize;
+        let at = (self.start as usize + slot * ring::cqe::BYTES) as *mut u32;
         // SAFETY: the slot lies in the allocation, aligned; the NIC writes it at any time.
         let word = |i: usize| u32::from_le(unsafe { AtomicU32::from_ptr(at.add(i)) }.load(Ordering::Relaxed));
         let phase = (self.consumed >> self.log2) & 1 ^ 1;
@@ -153,11 +128,108 @@ impl QueueRings {
         Some(Cqe {
             status: ring::cqe::STATUS.get(&words) as u8,
             opcode: ring::cqe::OPCODE.get(&words) as u8,
+            solicited: ring::cqe::SOLICITED.get(&words) == 1,
             wr_id: ring::cqe::WR_ID.get(&words),
             byte_len: ring::cqe::BYTE_LEN.get(&words) as u32,
-            wqe_index: ring::cqe::WQE_INDEX.get(&words) as u16,
+            index: ring::cqe::WQE_INDEX.get(&words) as u16,
             nak_code: ring::cqe::NAK_CODE.get(&words) as u8,
+            imm: (ring::cqe::IMM.get(&words) == 1).then(|| ring::cqe::MSN.get(&words) as u32),
         })
+    }
+}
+
+/// All rings of a queue pair, and how far they were used.
+pub struct QueueRings {
+    sends: WorkRing,
+    sent: CompletionRing,
+    receives: WorkRing,
+    received: CompletionRing,
+    // Declared last: dropped when nothing points into them any more.
+    pages: Pages,
+}
+
+fn log2_of(entries: u32) -> u8 {
+    (entries.max(1).next_power_of_two().ilog2() as u8).max(LOG2_MIN)
+}
+
+impl QueueRings {
+    /// Rings for so many requests and receives.
+    pub fn new(requests: u32, receives: u32) -> Self {
+        let (sq_log2, rq_log2) = (log2_of(requests), log2_of(receives));
+        // Both completion queues have the same size: the golden model knows one for a queue pair.
+        let cq_log2 = sq_log2.max(rq_log2);
+        let sizes = [
+            ring::wqe::BYTES << sq_log2,
+            ring::cqe::BYTES << cq_log2,
+            ring::recv::BYTES << rq_log2,
+            ring::cqe::BYTES << cq_log2,
+        ];
+        let pages = Pages::new(sizes.iter().sum());
+        let mut at = 0;
+        let starts = sizes.map(|bytes| {
+            let start = pages.start().wrapping_add(at);
+            at += bytes;
+            start
+        });
+        QueueRings {
+            sends: WorkRing { start: starts[0], entry_bytes: ring::wqe::BYTES, log2: sq_log2, produced: 0 },
+            sent: CompletionRing { start: starts[1], log2: cq_log2, consumed: 0 },
+            receives: WorkRing { start: starts[2], entry_bytes: ring::recv::BYTES, log2: rq_log2, produced: 0 },
+            received: CompletionRing { start: starts[3], log2: cq_log2, consumed: 0 },
+            pages,
+        }
+    }
+
+    /// Where they lie: address and bytes.
+    pub fn range(&self) -> (u64, u64) {
+        (self.pages.start() as u64, self.pages.bytes() as u64)
+    }
+
+    pub fn rings(&self) -> Rings {
+        Rings {
+            sq_base: self.sends.start as u64,
+            sq_log2: self.sends.log2,
+            cq_base: self.sent.start as u64,
+            cq_log2: self.sent.log2,
+            rq_base: self.receives.start as u64,
+            rq_log2: self.receives.log2,
+            rcq_base: self.received.start as u64,
+        }
+    }
+
+    /// Entries of the send queue and of the receive queue.
+    pub fn depths(&self) -> (u32, u32) {
+        (1 << self.sends.log2, 1 << self.receives.log2)
+    }
+
+    /// WQEs and receives written.
+    pub fn produced(&self) -> (u64, u64) {
+        (self.sends.produced, self.receives.produced)
+    }
+
+    /// All begin anew; the NIC must not have them.
+    pub fn reset(&mut self) {
+        self.pages.clear();
+        (self.sends.produced, self.sent.consumed) = (0, 0);
+        (self.receives.produced, self.received.consumed) = (0, 0);
+    }
+
+    pub fn push(&mut self, wqe: &Wqe) {
+        self.sends.push(&wqe.words());
+    }
+
+    pub fn push_recv(&mut self, recv: &Recv) {
+        self.receives.push(&recv.words());
+    }
+
+    /// The next completion of a request.
+    pub fn pop(&mut self) -> Option<Cqe> {
+        self.sent.pop()
+    }
+
+    /// The next completion of a receive.
+    pub fn pop_recv(&mut self) -> Option<Cqe> {
+        self.received.pop()
     }
 }
 
@@ -165,33 +237,43 @@ impl QueueRings {
 mod tests {
     use super::*;
 
-    fn complete(rings: &QueueRings, index: u64, wr_id: u32) {
-        let slot = index & u64::from(rings.depth() - 1);
-        let at = (rings.rings().cq_base + slot * ring::cqe::BYTES as u64) as *mut u32;
-        let phase = ((index >> rings.log2) & 1 ^ 1) as u32;
+    /// The NIC writes completion `index` of a ring: words 0, 2, 5 and 7.
+    fn complete(base: u64, log2: u8, index: u64, first: u32, wr_id: u32, last: u32) {
+        let slot = index & ((1 << log2) - 1);
+        let at = (base + slot * ring::cqe::BYTES as u64) as *mut u32;
+        let phase = ((index >> log2) & 1 ^ 1) as u32;
         unsafe {
             at.add(2).write(wr_id);
             at.add(5).write(index as u32 & 0xffff);
-            at.write(phase << 16);
+            at.add(7).write(last);
+            at.write(phase << 16 | first);
         }
     }
 
     #[test]
-    fn completions_are_taken_once_over_many_rounds() {
-        let mut rings = QueueRings::new(5);
-        assert_eq!((rings.depth(), rings.range().0 % 4096), (16, 0));
-        let wqe = Wqe { opcode: 0, wr_id: 3, laddr: 1 << 40, lkey: 7, raddr: 9, rkey: 8, length: 77 };
+    fn completions_are_taken_once_over_many_rounds_and_the_rings_are_apart() {
+        let mut rings = QueueRings::new(5, 40);
+        assert_eq!((rings.depths(), rings.range().0 % 4096), ((16, 64), 0));
+        let wqe = Wqe { opcode: 3, wr_id: 3, laddr: 1 << 40, lkey: 7, raddr: 9, rkey: 8, length: 77, imm: 5, solicited: true };
+        let recv = Recv { wr_id: 1 << 33, addr: 1 << 41, lkey: 6, length: 78 };
+        let at = rings.rings();
         for i in 0..1000u64 {
-            assert_eq!(rings.pop(), None);
+            assert_eq!((rings.pop(), rings.pop_recv()), (None, None));
             rings.push(&wqe);
-            complete(&rings, i, i as u32);
+            rings.push_recv(&recv);
+            complete(at.rcq_base, at.cq_log2, i, 128 << 8 | 3 << 24, !i as u32, i as u32);
+            assert_eq!(rings.pop(), None);
+            complete(at.cq_base, at.cq_log2, i, 0, i as u32, 9);
             let cqe = rings.pop().expect("it is there");
-            assert_eq!((cqe.wr_id, cqe.wqe_index), (i, i as u16));
+            assert_eq!((cqe.wr_id, cqe.index, cqe.opcode, cqe.imm), (i, i as u16, 0, None));
+            let cqe = rings.pop_recv().expect("it is there");
+            assert_eq!((cqe.wr_id, cqe.opcode, cqe.imm, cqe.solicited), (u64::from(!i as u32), 128, Some(i as u32), true));
         }
-        let base = rings.rings().sq_base as *const u32;
-        let word = |i| unsafe { base.add(i).read() };
-        assert_eq!((word(0), word(1), word(3), word(7), word(10)), (0x100, 7, 0x100, 77, 3));
+        let word = |base: u64, i| unsafe { (base as *const u32).add(i).read() };
+        let of_wqe = [0, 1, 3, 7, 8, 10].map(|i| word(at.sq_base, i));
+        assert_eq!(of_wqe, [0x503, 7, 0x100, 77, 5, 3]);
+        assert_eq!([0, 1, 3, 4, 6, 7].map(|i| word(at.rq_base, i)), [0, 6, 0x200, 78, 0, 2]);
         rings.reset();
-        assert_eq!((rings.pop(), rings.produced), (None, 0));
+        assert_eq!((rings.pop(), rings.pop_recv(), rings.produced()), (None, None, (0, 0)));
     }
 }

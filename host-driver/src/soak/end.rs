@@ -3,6 +3,7 @@
 //! In: the plans of both ends. Out: posted requests, checked completions, compared memory. Nothing reaches around the C ABI; a call that fails
 //! is named in the error.
 use super::plan::{Memory, Piece, Plan, Request, INLINE_BYTES, REGION_BYTES, SLOTS};
+use super::Kinds;
 use crate::abi::*;
 use crate::verbs::*;
 use anyhow::{bail, ensure, Context, Result};
@@ -132,8 +133,8 @@ fn done(errno: c_int, call: &str) -> Result<()> {
 }
 
 impl End {
-    /// `writes`: nothing but what RDMA WRITE needs.
-    pub fn open(writes: bool) -> Result<End> {
+    /// Asks for no more than these requests need.
+    pub fn open(kinds: Kinds) -> Result<End> {
         // SAFETY: plain C API; Objects keeps what was made alive, and gives it back.
         unsafe {
             let list = made(ibv_get_device_list(null_mut()), "ibv_get_device_list")?;
@@ -148,7 +149,7 @@ impl End {
             let mut init: ibv_qp_init_attr = zeroed();
             (init.send_cq, init.recv_cq, init.qp_type) = (objects.cq, objects.cq, IBV_QPT_RC);
             let slots = SLOTS as u32;
-            let (inline, pieces) = (INLINE_BYTES as u32, if writes { 1 } else { 4 });
+            let (inline, pieces) = (INLINE_BYTES as u32, if kinds == Kinds::All { 4 } else { 1 });
             init.cap = ibv_qp_cap {
                 max_send_wr: slots,
                 max_recv_wr: slots,
@@ -158,7 +159,7 @@ impl End {
             };
             objects.qp = made(ibv_create_qp(objects.pd, &mut init), "ibv_create_qp")?;
             let (near, far) = (Region::new(objects.pd)?, Region::new(objects.pd)?);
-            Ok(End { near, far, peer: None, reads: if writes { 1 } else { 4 }, objects })
+            Ok(End { near, far, peer: None, reads: if kinds == Kinds::All { 4 } else { 1 }, objects })
         }
     }
 

@@ -16,14 +16,24 @@ use std::time::Duration;
 /// How long the other end may take for a round.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Which requests: what a device can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kinds {
+    #[default]
+    All,
+    /// SEND and RDMA WRITE, with and without immediate; out of one piece and into one.
+    SendsAndWrites,
+    /// RDMA WRITE without immediate, out of one piece.
+    Writes,
+}
+
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub port: u16,
     pub seed: u64,
     pub rounds: u32,
-    /// Only RDMA WRITE without immediate, out of one piece.
-    pub writes: bool,
+    pub kinds: Kinds,
     /// At the client.
     pub server: Option<String>,
 }
@@ -83,13 +93,13 @@ impl Meeting {
 pub fn run(options: &Options) -> Result<Checked> {
     let client = options.server.is_some();
     let mut meeting = Meeting::new(options)?;
-    let mut end = End::open(options.writes)?;
+    let mut end = End::open(options.kinds)?;
     let peer = meeting.exchange(&end.address()?.to_string())?.parse()?;
     end.connect(&peer)?;
     let mut checked = Checked::default();
     for round in 0..options.rounds {
-        let own = Plan::new(options.seed, round, client, &peer, options.writes);
-        let theirs = Plan::new(options.seed, round, !client, &end.address()?, options.writes);
+        let own = Plan::new(options.seed, round, client, &peer, options.kinds);
+        let theirs = Plan::new(options.seed, round, !client, &end.address()?, options.kinds);
         end.prepare(&own, &theirs)?;
         meeting.meet(&format!("round {round} of seed {}", options.seed))?;
         end.carry_out(&own, &theirs, PATIENCE).with_context(|| format!("round {round}"))?;

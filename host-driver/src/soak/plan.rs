@@ -3,6 +3,7 @@
 //! In: the seed, the round, which end, and the responder's memory. Out: requests on slots of memory that are apart, so that no order of
 //! placement is assumed; both memories as they must be in the end, byte for byte.
 use super::end::Address;
+use super::Kinds;
 use crate::abi::*;
 use rand::rngs::SmallRng;
 use rand::{Rng, RngCore, SeedableRng};
@@ -24,6 +25,9 @@ const OPCODES: [c_int; 7] = [
     IBV_WR_ATOMIC_CMP_AND_SWP,
     IBV_WR_ATOMIC_FETCH_AND_ADD,
 ];
+
+/// The first of them.
+const SENDS_AND_WRITES: usize = 4;
 
 /// A piece of a region: offset and length.
 pub type Piece = (usize, usize);
@@ -91,21 +95,25 @@ fn length(rng: &mut SmallRng) -> usize {
 }
 
 impl Plan {
-    /// `writes`: only RDMA WRITE without immediate, each out of one piece, which every device can do.
-    pub fn new(seed: u64, round: u32, client: bool, responder: &Address, writes: bool) -> Plan {
+    pub fn new(seed: u64, round: u32, client: bool, responder: &Address, kinds: Kinds) -> Plan {
         let of_round = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(round) << 1) ^ u64::from(client);
         let mut rng = SmallRng::seed_from_u64(of_round);
         let (near, far) = (Memory::random(&mut rng), Memory::random(&mut rng));
         let mut plan = Plan { near, far, requests: Vec::with_capacity(SLOTS) };
         for slot in 0..SLOTS {
-            let request = plan.request(&mut rng, slot * SLOT_BYTES, responder, writes);
+            let request = plan.request(&mut rng, slot * SLOT_BYTES, responder, kinds);
             plan.requests.push(request);
         }
         plan
     }
 
-    fn request(&mut self, rng: &mut SmallRng, base: usize, responder: &Address, writes: bool) -> Request {
-        let opcode = if writes { IBV_WR_RDMA_WRITE } else { OPCODES[rng.random_range(0..OPCODES.len())] };
+    fn request(&mut self, rng: &mut SmallRng, base: usize, responder: &Address, kinds: Kinds) -> Request {
+        let opcode = match kinds {
+            Kinds::All => OPCODES[rng.random_range(0..OPCODES.len())],
+            Kinds::SendsAndWrites => OPCODES[rng.random_range(0..SENDS_AND_WRITES)],
+            Kinds::Writes => IBV_WR_RDMA_WRITE,
+        };
+        let one_piece = kinds != Kinds::All;
         let atomic = matches!(opcode, IBV_WR_ATOMIC_CMP_AND_SWP | IBV_WR_ATOMIC_FETCH_AND_ADD);
         let bytes = if atomic { 8 } else { length(rng) };
         let near_at = base + rng.random_range(0..SLOT_BYTES - bytes);
@@ -116,7 +124,7 @@ impl Plan {
         let mut request = Request {
             opcode,
             bytes,
-            source: if writes { vec![(near_at, bytes)] } else { pieces(rng, near_at, bytes) },
+            source: if one_piece { vec![(near_at, bytes)] } else { pieces(rng, near_at, bytes) },
             far_at,
             buffer: None,
             imm: rng.next_u32(),
@@ -155,7 +163,7 @@ impl Plan {
         if matches!(opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM | IBV_WR_RDMA_WRITE_WITH_IMM) {
             // Sometimes a buffer that is longer than the message.
             let room = (base + SLOT_BYTES - far_at).min(bytes + rng.random_range(0..2) * 7);
-            request.buffer = Some(pieces(rng, far_at, room));
+            request.buffer = Some(if one_piece { vec![(far_at, room)] } else { pieces(rng, far_at, room) });
         }
         request
     }
@@ -168,7 +176,7 @@ mod tests {
     #[test]
     fn both_ends_derive_the_same_plan_and_each_round_another() {
         let responder = Address { gid: [0; 16], number: 1, region: 0x1004, rkey: 7 };
-        let plan = |round, client| Plan::new(3, round, client, &responder, false);
+        let plan = |round, client| Plan::new(3, round, client, &responder, Kinds::All);
         let (a, b) = (plan(5, true), plan(5, true));
         assert!(a.near.after == b.near.after && a.far.after == b.far.after);
         assert!(a.near.before != plan(6, true).near.before && a.near.before != plan(5, false).near.before);
@@ -177,7 +185,11 @@ mod tests {
         let all: Vec<_> = (0..50).flat_map(|round| plan(round, true).requests).collect();
         assert!(OPCODES.iter().all(|opcode| all.iter().any(|r| r.opcode == *opcode)));
         assert!(all.iter().filter(|r| r.is_atomic()).all(|r| (0x1004 + r.far_at) % 8 == 0));
-        let writes = Plan::new(3, 5, true, &responder, true).requests;
+        let simple: Vec<_> =
+            (0..9).flat_map(|round| Plan::new(3, round, true, &responder, Kinds::SendsAndWrites).requests).collect();
+        assert!(simple.iter().all(|r| r.source.len() == 1 && r.buffer.as_ref().is_none_or(|b| b.len() == 1)));
+        assert!((0..OPCODES.len()).all(|i| simple.iter().any(|r| r.opcode == OPCODES[i]) == (i < SENDS_AND_WRITES)));
+        let writes = Plan::new(3, 5, true, &responder, Kinds::Writes).requests;
         assert!(writes.iter().all(|r| r.opcode == IBV_WR_RDMA_WRITE && r.source.len() == 1 && r.buffer.is_none()));
     }
 }

@@ -267,6 +267,13 @@ impl Peer {
         }
     }
 
+    /// A ring begins anew: what was read of it and then dropped is not what the NIC reads there next.
+    pub fn forget_reads(&mut self, addr: u64, bytes: u64) {
+        if let Some(reads) = &mut self.reads {
+            reads.get_mut().retain(|(at, _)| *at < addr || *at - addr >= bytes);
+        }
+    }
+
     /// What the NIC read there, for the golden model: as it was then.
     pub fn remembered(&self, addr: u64, out: &mut [u8]) -> bool {
         let Some(reads) = &self.reads else { return false };

@@ -11,7 +11,7 @@ use mrnic_host_bus::rows::{self, Row, TableWrite};
 use mrnic_host_bus::Message;
 use mrnic_lockstep::Checker;
 use mrnic_model::{ConfigError, QpConfig};
-use mrnic_regs::{reg, table};
+use mrnic_regs::{reg, ring, table};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A NIC without packets outstanding in which nothing happened for so many cycles has nothing to do: acknowledgments are held back for
@@ -177,9 +177,10 @@ impl Station {
         }
         for fact in self.watch.facts.drain(..) {
             match fact {
-                Fact::Wqe { qp, index, bytes } => figures.wqe(place, qp, index, bytes),
+                Fact::Wqe { qp, index, opcode, bytes } => figures.wqe(place, qp, index, (opcode, bytes)),
                 Fact::Placed => figures.placed(place, cycle),
                 Fact::Completion => figures.completion(place, cycle),
+                Fact::Receive => figures.received(place, cycle),
             }
         }
         Ok(frame)
@@ -202,6 +203,10 @@ impl Station {
                     0 => self.open_qps.remove(&index),
                     _ => self.open_qps.insert(index),
                 };
+                if let Some((_, rings)) = rows::read_qp(row) {
+                    self.nic.memory.forget_reads(rings.sq_base, (ring::wqe::BYTES as u64) << rings.sq_log2);
+                    self.nic.memory.forget_reads(rings.rq_base, (ring::recv::BYTES as u64) << rings.rq_log2);
+                }
             }
             _ => {}
         }

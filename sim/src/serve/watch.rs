@@ -5,7 +5,7 @@
 use super::peer::Peer;
 use crate::nic::Observer;
 use mrnic_lockstep::{Checker, Divergence, Kind, Record};
-use mrnic_regs::ring;
+use mrnic_regs::{code, ring};
 
 /// The action of a timer record that gives a connection up.
 const CONNECTION_ERROR: u64 = 6;
@@ -13,9 +13,17 @@ const CONNECTION_ERROR: u64 = 6;
 /// Something for the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    Wqe { qp: u64, index: u16, bytes: u64 },
+    Wqe {
+        qp: u64,
+        index: u16,
+        opcode: u8,
+        bytes: u64,
+    },
     Placed,
+    /// Of a request.
     Completion,
+    /// Of a receive.
+    Receive,
 }
 
 pub struct Watch {
@@ -74,7 +82,8 @@ impl Observer<Peer> for Watch {
             Kind::Timer if record.get("action") == CONNECTION_ERROR => self.outstanding[conn(record)] = 0,
             Kind::Wqe => {
                 let bytes = ring::wqe::LENGTH.get(&record.wide);
-                self.facts.push(Fact::Wqe { qp: record.get("qp"), index: record.get("wqe_index") as u16, bytes });
+                let (index, opcode) = (record.get("wqe_index") as u16, ring::wqe::OPCODE.get(&record.wide) as u8);
+                self.facts.push(Fact::Wqe { qp: record.get("qp"), index, opcode, bytes });
             }
             _ => {}
         }
@@ -99,7 +108,8 @@ impl Observer<Peer> for Watch {
     fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
         self.active = cycle;
         self.completions += 1;
-        self.facts.push(Fact::Completion);
+        let of_receive = data.get(1).is_some_and(|opcode| u32::from(*opcode) >= u32::from(code::OPCODE_RECV));
+        self.facts.push(if of_receive { Fact::Receive } else { Fact::Completion });
         self.check(|c| c.cqe_write(cycle, addr, data));
     }
 
