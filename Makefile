@@ -58,6 +58,7 @@ synth-full: setup-synth
 
 verbs: setup-verbs
 	@$(MRNIC) accept --out $(OUT)/verbs
+	@$(MRNIC) accept --out $(OUT)/verbs --device rtl --json $(OUT)/verbs/accept-rtl.json
 
 verbs-lib: setup
 	@$(MRNIC) library --out $(OUT)/verbs

@@ -159,6 +159,7 @@ impl Queues {
             _ => CompletionKind::Recv,
         };
         let (byte_len, imm) = (cqe.byte_len, cqe.imm.map(u32::to_be_bytes));
+        let src_qpn = if status == WcStatus::Success { src_qpn } else { 0 };
         Some((Completion { wr_id, status, kind, byte_len, imm, qpn, src_qpn, vendor_error: 0 }, cqe.solicited))
     }
 

@@ -24,6 +24,9 @@ pub fn check_capacity(capacity: &Capacity, limits: &Limits, on_srq: bool) -> Res
 
 /// Checks the sizes of a new SRQ.
 pub fn check_srq(max_wr: u32, max_sge: u32, limits: &Limits) -> Result<(), DeviceError> {
+    if limits.max_srq == 0 {
+        return Err(DeviceError::Unsupported { what: "a shared receive queue" });
+    }
     if max_wr == 0 {
         return Err(DeviceError::invalid("max_wr", "an SRQ holds at least one buffer"));
     }

@@ -8,6 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+/// Receives that an end may have posted: more than the NIC keeps.
+pub const RECVS: u32 = 200;
+
 /// Far more than a run takes on a busy machine: only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -39,6 +42,11 @@ impl Events {
         told.0 -= 1;
     }
 
+    /// Completion events since the last that was waited for.
+    pub fn completion_events(&self) -> u32 {
+        self.told.lock().unwrap().0
+    }
+
     pub fn wait_for(&self, event: AsyncEvent) {
         let told = self.told.lock().unwrap();
         let told = self.news.wait_timeout_while(told, PATIENCE, |told| !told.1.contains(&event)).unwrap().0;
@@ -65,7 +73,7 @@ impl End {
         let addr = buffer.as_mut_ptr() as u64;
         let keys = device.reg_mr(&MemoryRegion { pd, addr, length_bytes: bytes as u64, iova: addr, access }).unwrap();
         let cq = device.create_cq(&CqSpec { depth: 256, token: Token(1) }).unwrap();
-        let capacity = Capacity { max_send_wr: 32, max_send_sge: 1, max_inline_bytes: 64, ..Capacity::default() };
+        let capacity = Capacity { max_send_wr: 32, max_recv_wr: RECVS, max_send_sge: 1, max_recv_sge: 1, max_inline_bytes: 64 };
         let (send_cq, recv_cq) = (cq.id(), cq.id());
         let qp = device.create_qp(&QpSpec { pd, send_cq, recv_cq, srq: None, capacity, token: Token(2) }).unwrap();
         End { device, events, cq, qp, buffer, keys }
@@ -75,9 +83,19 @@ impl End {
         QpChange { state: Some(state), ..QpChange::default() }
     }
 
+    /// Receives may be posted.
+    pub fn init(&self) {
+        self.qp.modify(&self.change(QpState::Init)).unwrap();
+    }
+
     /// Ready to receive and to send.
     pub fn ready(&self, peer: (GidEntry, u32)) {
-        self.qp.modify(&self.change(QpState::Init)).unwrap();
+        self.init();
+        self.connect(peer);
+    }
+
+    /// From INIT on.
+    pub fn connect(&self, peer: (GidEntry, u32)) {
         let path = PathAttributes {
             gid: peer.0.gid,
             source_gid_index: 0,
@@ -102,12 +120,38 @@ impl End {
 
     /// Two ends that are connected. Both enter RTR at once, as two programs do.
     pub fn pair_of(sessions: [&Path; 2], bytes: usize) -> [End; 2] {
-        let [a, b] = sessions.map(|session| End::open(session, bytes));
+        let ends = sessions.map(|session| End::open(session, bytes));
+        ends.iter().for_each(End::init);
+        End::connect_both(&ends);
+        ends
+    }
+
+    /// Both from INIT to RTS.
+    pub fn connect_both([a, b]: &[End; 2]) {
         std::thread::scope(|scope| {
-            scope.spawn(|| a.ready(b.address()));
-            b.ready(a.address());
+            scope.spawn(|| a.connect(b.address()));
+            b.connect(a.address());
         });
-        [a, b]
+    }
+
+    /// Posts a piece of the buffer for a message to come.
+    pub fn post_recv(&self, wr_id: u64, at: usize, bytes: usize) -> Result<(), PostError> {
+        self.post_recv_with(wr_id, at, bytes, self.keys.lkey)
+    }
+
+    pub fn post_recv_with(&self, wr_id: u64, at: usize, bytes: usize, lkey: u32) -> Result<(), PostError> {
+        let sge = Sge { addr: self.buffer.as_ptr() as u64 + at as u64, length: bytes as u32, lkey };
+        self.qp.post_recv(&RecvRequest { wr_id, sges: &[sge] })
+    }
+
+    /// Posts a message out of a piece of the buffer; short ones of odd lengths are inline.
+    pub fn message(&self, op: SendOp, wr_id: u64, at: usize, bytes: usize, solicited: bool) -> Result<(), PostError> {
+        let sge = [Sge { addr: self.buffer.as_ptr() as u64 + at as u64, length: bytes as u32, lkey: self.keys.lkey }];
+        let inline = bytes <= 64 && bytes % 2 == 1;
+        let payload = if inline { Payload::Inline(&self.buffer[at..at + bytes]) } else { Payload::Sges(&sge) };
+        self.qp.post_send(&SendRequest { wr_id, op, payload, signaled: true, solicited, fenced: false })?;
+        self.qp.ring_send();
+        Ok(())
     }
 
     /// Posts a WRITE of a piece of this end's buffer to the same place of the other end's.

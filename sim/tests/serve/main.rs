@@ -3,8 +3,10 @@
 //! In: servers in a thread, programs as opens of the device, and programs that misbehave as sockets. Out: every byte compared with what was
 //! written; every step of the NICs compared with the golden model. Nothing depends on how fast the machine is.
 mod bad_programs;
+mod c_api;
 mod end;
 mod processes;
+mod sends;
 mod transfers;
 
 use mrnic_sim::serve::{self, Options};
