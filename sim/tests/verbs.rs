@@ -62,7 +62,7 @@ fn the_quick_list_of_the_rtl_passes() {
         for program in ["ib_read_bw", "ib_atomic_bw", "ibv_srq_pingpong"] {
             assert_eq!(result(program, fault), "-");
         }
-        for program in ["ib_write_bw", "ib_send_bw", "ib_send_lat", "ibv_rc_pingpong"] {
+        for program in ["ib_write_bw", "ib_send_bw -q 4 -e -n", "ib_send_lat", "ibv_rc_pingpong"] {
             assert!(["ok", "not run"].contains(&result(program, fault)));
         }
     }

@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// What the build `sim` has for programs.
 const QPS: usize = 14;
 const KEYS: usize = 63;
+/// A datagram QP.
+const QPT_UD: c_int = 4;
 const WRITABLE: u32 = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
 #[test]
@@ -138,7 +140,7 @@ fn queues_and_regions(p: &Program) {
         (ibv_qp_cap { max_send_wr: 8193, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_recv_wr: 8193, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_inline_data: 513, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
-        (CAPS, IBV_QPT_UD, libc::EOPNOTSUPP),
+        (CAPS, QPT_UD, libc::EOPNOTSUPP),
     ];
     for (cap, qp_type, reason) in wrong {
         none(p.create_qp(cap, qp_type), reason);
@@ -210,7 +212,7 @@ fn requests(p: &Program) {
         assert_eq!(p.post_recv(b, 100 + i, &mut [sge(64 + 8 * i, 8)]), 0);
     }
     let (mut two, mut huge) = ([sge(0, 4), sge(4, 4)], [ibv_sge { length: (1 << 30) + 1, ..sge(0, 0) }]);
-    let (mut first, mut part) = ([sge(0, 8)], [sge(0, 8)]);
+    let (mut first, mut part, mut inline) = ([sge(0, 8)], [sge(0, 8)], [sge(0, 8)]);
     let wrong = [
         request(2, IBV_WR_RDMA_READ, &mut part),
         request(2, IBV_WR_ATOMIC_FETCH_AND_ADD, &mut part),
@@ -219,7 +221,7 @@ fn requests(p: &Program) {
         request(2, IBV_WR_SEND, &mut two),
         request(2, IBV_WR_SEND, &mut huge),
         ibv_send_wr { num_sge: -1, ..request(2, IBV_WR_SEND, &mut []) },
-        ibv_send_wr { send_flags: IBV_SEND_INLINE, ..request(2, IBV_WR_SEND, &mut [sge(0, 8)]) },
+        ibv_send_wr { send_flags: IBV_SEND_INLINE, ..request(2, IBV_WR_SEND, &mut inline) },
         ibv_send_wr { send_flags: 1 << 5, ..request(2, IBV_WR_SEND, &mut []) },
     ];
     for (i, mut wrong) in wrong.into_iter().enumerate() {
@@ -239,7 +241,8 @@ fn requests(p: &Program) {
         assert_eq!(p.post_send(a, &mut request(20 + i, IBV_WR_SEND, &mut [sge(8 * i, 8)])).0, 0);
     }
     let all = p.wait(8);
-    let of = |qp: *mut ibv_qp| all.iter().filter(move |wc| wc.qp_num == unsafe { (*qp).qp_num }).map(|wc| (wc.wr_id, wc.status));
+    let of =
+        |qp: *mut ibv_qp| all.iter().filter(move |wc| wc.qp_num == unsafe { (*qp).qp_num }).map(|wc| (wc.wr_id, wc.status));
     assert!(of(a).eq((20..24).map(|wr_id| (wr_id, IBV_WC_SUCCESS))), "{:?}", of(a).collect::<Vec<_>>());
     assert!(of(b).eq((100..104).map(|wr_id| (wr_id, IBV_WC_SUCCESS))), "{:?}", of(b).collect::<Vec<_>>());
     let sent: Vec<u8> = (0..32).collect();
