@@ -6,6 +6,8 @@ mod figures;
 pub mod log;
 mod peer;
 mod ranges;
+mod replay;
+mod script;
 mod server;
 mod station;
 mod watch;
@@ -23,6 +25,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+pub use replay::replay;
 pub use server::ServeError;
 
 /// How long the first program is waited for.
@@ -89,8 +92,18 @@ pub fn run(options: &Options) -> Result<()> {
         bail!("{} is served already; take another folder with --session", options.session.display());
     };
     let socket = socket_of(&options.session);
+    let now = log::Now::default();
+    let header = log::Header {
+        build: options.build.name.to_owned(),
+        scenario: options.scenario.clone(),
+        fabric: options.fabric.clone(),
+        host: options.host.clone(),
+        seed: options.seed,
+    };
     let log = match &options.log {
-        Some(path) => Some(log::Log::create(path).with_context(|| format!("cannot write the log {}", path.display()))?),
+        Some(path) => {
+            Some(log::Log::create(path, &header, &now).with_context(|| format!("cannot write the log {}", path.display()))?)
+        }
         None => None,
     };
     let model = models::model(&options.build, false, false)?;
@@ -102,7 +115,7 @@ pub fn run(options: &Options) -> Result<()> {
         .with_context(|| format!("cannot listen at {} (the path may have 107 bytes)", socket.display()))?;
     println!("serving {} (build {})", socket.display(), options.build.name);
     let start = Instant::now();
-    let mut server = server::Server::new(options, &model, listener, log)?;
+    let mut server = server::Server::new(options, &model, Some(listener), log, now)?;
     let result = server.run();
     std::fs::remove_file(&socket).ok();
     let report = serde_json::json!({

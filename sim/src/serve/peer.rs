@@ -4,6 +4,7 @@
 //! fails cuts the program off, because its NIC must not send what it could not read; so does a program that does not answer.
 use super::log::{Direction, Log};
 use super::ranges::Ranges;
+use super::script::Script;
 use crate::memory::OutsideMemory;
 use crate::nic::Host;
 use mrnic_host_bus::{Inbox, Malformed, Message, Received, DMA_BYTES_MAX};
@@ -45,6 +46,8 @@ pub struct Peer {
     /// Writes outside mapped memory.
     pub faults: u64,
     log: Option<Rc<RefCell<Log>>>,
+    /// Instead of a program, when a log is replayed.
+    script: Option<Script>,
 }
 
 impl Peer {
@@ -63,7 +66,28 @@ impl Peer {
             reads: keep_reads.then(RefCell::default),
             faults: 0,
             log,
+            script: None,
         })
+    }
+
+    /// What the log says instead of a program.
+    pub fn replayed(script: Script, keep_reads: bool) -> std::io::Result<Self> {
+        // Nobody is at the other end.
+        let (stream, _) = UnixStream::pair()?;
+        let (name, direct) = (script.place, script.direct);
+        Ok(Peer { name, direct, script: Some(script), ..Peer::new(stream, keep_reads, None)? })
+    }
+
+    /// The log's part of a program that is over, if there was one.
+    pub fn take_script(&mut self) -> Option<Script> {
+        self.script.take()
+    }
+
+    /// Replayed programs are cut off when they were.
+    pub fn cut_off_as_before(&mut self) {
+        if let Some(why) = self.script.as_mut().and_then(Script::cut_off) {
+            self.drop_off(why);
+        }
     }
 
     pub fn fd(&self) -> RawFd {
@@ -77,7 +101,11 @@ impl Peer {
 
     /// No longer served; the first reason stays.
     pub fn drop_off(&mut self, why: impl Into<String>) {
-        self.gone.get_or_insert_with(|| why.into());
+        if self.gone.is_none() {
+            let why = why.into();
+            self.note(Direction::CutOff, &Message::Refused(&why));
+            self.gone = Some(why);
+        }
     }
 
     /// The program is told why it is cut off.
@@ -97,6 +125,9 @@ impl Peer {
     pub fn send(&mut self, message: &Message<'_>) {
         if self.gone.is_some() {
             return;
+        }
+        if let Some(script) = &mut self.script {
+            return script.output(message);
         }
         self.note(Direction::ToProgram, message);
         message.encode(&mut self.outbox);
@@ -134,6 +165,10 @@ impl Peer {
     /// Copies the next message that is complete into `out`.
     pub fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Malformed> {
         out.clear();
+        if let Some(script) = &mut self.script {
+            let input = script.input();
+            return Ok(input.map(|bytes| *out = bytes).is_some());
+        }
         if let Some(message) = self.deferred.pop_front() {
             *out = message;
             return Ok(true);
@@ -175,6 +210,10 @@ impl Peer {
     /// Sends a DMA message and waits for its answer; what comes meanwhile is kept for later.
     fn ask<R>(&mut self, question: &Message<'_>, mut answer: impl FnMut(&Message<'_>) -> Option<R>) -> Option<R> {
         self.send(question);
+        if let Some(script) = &mut self.script {
+            let bytes = script.answer()?;
+            return Message::decode(&bytes).ok().flatten().and_then(|(message, _)| answer(&message));
+        }
         let mut bytes = Vec::new();
         loop {
             self.flush();
@@ -221,7 +260,7 @@ impl Peer {
     }
 
     fn read_some(&mut self, addr: u64, out: &mut [u8]) -> bool {
-        if self.direct {
+        if self.direct && self.script.is_none() {
             let ok = read_process(self.pid, addr, out);
             self.note(Direction::ToProgram, &Message::DmaRead { addr, bytes: out.len() as u32 });
             self.note(Direction::FromProgram, &Message::DmaData { ok, data: out });
@@ -243,7 +282,7 @@ impl Peer {
 
     fn write_some(&mut self, addr: u64, data: &[u8]) -> bool {
         let message = Message::DmaWrite { addr, data };
-        if self.direct {
+        if self.direct && self.script.is_none() {
             let ok = write_process(self.pid, addr, data);
             self.note(Direction::ToProgram, &message);
             self.note(Direction::FromProgram, &Message::DmaDone { ok });
@@ -284,7 +323,7 @@ impl Peer {
             reads.remove(at);
             return true;
         }
-        self.maps.contain(addr, out.len() as u64) && read_process(self.pid, addr, out)
+        self.script.is_none() && self.maps.contain(addr, out.len() as u64) && read_process(self.pid, addr, out)
     }
 }
 

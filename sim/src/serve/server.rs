@@ -3,7 +3,7 @@
 //! In: programs at the socket. Out: NICs for them on one simulated network, in simulated time, which stands still while there is nothing to do.
 //! A program that ends, or sends what is no message, is cut off; the others go on.
 use super::figures::Figures;
-use super::log::Log;
+use super::log::{Log, Now};
 use super::peer::Peer;
 use super::station::Station;
 use super::watch::Watch;
@@ -47,8 +47,8 @@ pub enum ServeError {
 pub struct Server<'a> {
     options: &'a Options,
     model: &'a Model,
-    listener: UnixListener,
-    stations: Vec<Option<Station>>,
+    listener: Option<UnixListener>,
+    pub(super) stations: Vec<Option<Station>>,
     /// A place is given again as late as possible.
     last_place: usize,
     newcomers: Vec<Peer>,
@@ -62,15 +62,27 @@ pub struct Server<'a> {
     pub commits: u64,
     pub programs: u64,
     /// NICs that failed a check.
-    failures: Vec<String>,
+    pub(super) failures: Vec<String>,
+    pub(super) now: Now,
+    /// Messages that were the same when a log was replayed.
+    pub same: u64,
     /// When the last program had left.
     empty_since: Instant,
     scratch: Vec<u8>,
 }
 
 impl<'a> Server<'a> {
-    pub fn new(options: &'a Options, model: &'a Model, listener: UnixListener, log: Option<Log>) -> Result<Self, ServeError> {
-        listener.set_nonblocking(true)?;
+    /// Without a listener for a replay.
+    pub fn new(
+        options: &'a Options,
+        model: &'a Model,
+        listener: Option<UnixListener>,
+        log: Option<Log>,
+        now: Now,
+    ) -> Result<Self, ServeError> {
+        if let Some(listener) = &listener {
+            listener.set_nonblocking(true)?;
+        }
         Ok(Server {
             options,
             model,
@@ -86,6 +98,8 @@ impl<'a> Server<'a> {
             commits: 0,
             programs: 0,
             failures: Vec::new(),
+            now,
+            same: 0,
             empty_since: Instant::now(),
             scratch: Vec::new(),
         })
@@ -97,7 +111,8 @@ impl<'a> Server<'a> {
 
     /// Serves until no program is left.
     pub fn run(&mut self) -> Result<(), ServeError> {
-        loop {
+        for round in 0.. {
+            self.now.set((2 * round, self.cycle));
             let busy = self.busy();
             let attended = self.stations.iter().any(Option::is_some) || !self.newcomers.is_empty();
             let linger = if self.programs == 0 { self.options.linger.max(FIRST_PROGRAM) } else { self.options.linger };
@@ -113,11 +128,21 @@ impl<'a> Server<'a> {
                 (false, false) => Some(linger.saturating_sub(self.empty_since.elapsed()).min(LOOK_AROUND)),
             };
             self.exchange(wait)?;
+            self.now.set((2 * round + 1, self.cycle));
             if self.busy() {
                 self.advance();
             }
             self.end_those_that_left();
         }
+        self.end()
+    }
+
+    /// Is the golden model beside each NIC?
+    pub(super) fn reference(&self) -> bool {
+        self.options.lockstep
+    }
+
+    pub(super) fn end(&mut self) -> Result<(), ServeError> {
         if let Some(log) = &self.log {
             log.borrow_mut().flush()?;
         }
@@ -127,7 +152,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    fn busy(&self) -> bool {
+    pub(super) fn busy(&self) -> bool {
         self.fabric.in_flight() > 0 || self.stations.iter().flatten().any(Station::busy)
     }
 
@@ -140,7 +165,7 @@ impl<'a> Server<'a> {
         };
         let peers = self.stations.iter().flatten().filter(|s| !s.left).map(|s| &s.nic.memory).chain(&self.newcomers);
         let mut set: Vec<_> = peers.map(|peer| entry(peer.fd(), peer.wants_to_write())).collect();
-        set.push(entry(self.listener.as_raw_fd(), false));
+        set.extend(self.listener.iter().map(|listener| entry(listener.as_raw_fd(), false)));
         // Rounded up: a wait that ends early would be repeated at once.
         let milliseconds = wait.map_or(-1, |w| w.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32);
         // SAFETY: the entries are valid for the time of the call.
@@ -161,14 +186,15 @@ impl<'a> Server<'a> {
             }
         }
         self.welcome()?;
-        loop {
-            match self.listener.accept() {
+        while let Some(listener) = &self.listener {
+            match listener.accept() {
                 Ok((stream, _)) => self.meet(stream)?,
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
         }
+        Ok(())
     }
 
     fn meet(&mut self, stream: UnixStream) -> Result<(), ServeError> {
@@ -221,11 +247,16 @@ impl<'a> Server<'a> {
             return Ok(());
         };
         self.last_place = at;
-        self.programs += 1;
         peer.name = at as u16;
         if !self.options.dma_by_messages {
             peer.probe(probe_addr, probe);
         }
+        self.install(at, peer)
+    }
+
+    /// A program gets the NIC at a place that is free.
+    pub(super) fn install(&mut self, at: usize, mut peer: Peer) -> Result<(), ServeError> {
+        self.programs += 1;
         let build = &self.options.build;
         let (pid, direct) = (peer.pid, peer.direct);
         peer.send(&Message::Attached { place: at as u16, direct, keys: build.keys as u32, build: build.name });
@@ -246,7 +277,7 @@ impl<'a> Server<'a> {
     }
 
     /// Handles the messages of a program.
-    fn hear(&mut self, at: usize) {
+    pub(super) fn hear(&mut self, at: usize) {
         let mut bytes = std::mem::take(&mut self.scratch);
         while let Some(station) = self.stations[at].as_mut().filter(|s| !s.leaving) {
             match station.nic.memory.next(&mut bytes) {
@@ -305,7 +336,7 @@ impl<'a> Server<'a> {
     }
 
     /// Clock cycles of all NICs that have work.
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         let busy: Vec<bool> = self.stations.iter().map(|s| s.as_ref().is_some_and(Station::busy)).collect();
         let mut running = busy;
         if !running.iter().any(|b| *b) {
@@ -333,7 +364,7 @@ impl<'a> Server<'a> {
                         station.nic.memory.refuse("its NIC failed a check: the server's log says which");
                         tracing::error!("NIC {at}: cut off: {report}");
                         self.failures.push(format!("NIC {at}: {report}"));
-                        self.stations[at] = None;
+                        self.take_away(at);
                         self.figures.reset(at);
                         *runs = false;
                         continue;
@@ -351,9 +382,7 @@ impl<'a> Server<'a> {
                 self.fabric.send(now_ps, at, to, frame, is_ack);
             }
             self.cycle += 1;
-            if let Some(log) = &self.log {
-                log.borrow_mut().cycle = self.cycle;
-            }
+            self.now.set((self.now.get().0, self.cycle));
         }
         for station in self.stations.iter_mut().flatten() {
             station.answer();
@@ -380,7 +409,7 @@ impl<'a> Server<'a> {
     }
 
     /// Programs that are gone lose their NIC; one that has left keeps it until its peers are quiet.
-    fn end_those_that_left(&mut self) {
+    pub(super) fn end_those_that_left(&mut self) {
         let peers = self.stations.iter().flatten().filter(|s| !s.leaving).count();
         let busy = self.busy();
         for at in 0..self.stations.len() {
@@ -403,8 +432,18 @@ impl<'a> Server<'a> {
                 }
                 self.commits += checker.commits();
             }
-            self.stations[at] = None;
+            self.take_away(at);
             self.figures.reset(at);
+        }
+    }
+
+    /// A program has no NIC any more. One that is replayed has been told what it was told then, or that is a failure.
+    pub(super) fn take_away(&mut self, at: usize) {
+        let script = self.stations[at].take().and_then(|mut station| station.nic.memory.take_script());
+        if let Some(mut script) = script {
+            script.finish();
+            self.same += script.same;
+            self.failures.extend(script.difference().map(|report| format!("NIC {at}: it is not as in the log:\n{report}")));
         }
     }
 }

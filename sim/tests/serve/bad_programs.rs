@@ -28,7 +28,8 @@ fn last_words(mut stream: UnixStream) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn attach(session: &Path) -> UnixStream {
+/// One that has a NIC.
+pub fn attach(session: &Path) -> UnixStream {
     let mut stream = connect(session);
     send(&mut stream, &Message::Attach { probe_addr: 0, probe: 1 });
     let mut header = [0; HEADER_BYTES];

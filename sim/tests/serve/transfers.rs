@@ -1,8 +1,10 @@
 //! Programs that behave: every size, both kinds of DMA, faults of the network, events, errors.
 use crate::end::{fill, End};
 use crate::Server;
+use mrnic_host_bus::Message;
 use mrnic_host_driver::device::*;
 use mrnic_sim::serve::log::{self, Direction};
+use mrnic_sim::serve::replay;
 
 /// A size of each class: nothing, below and around a beat, a cache line, packets of an MTU, and several.
 const SIZES: [usize; 18] = [0, 1, 2, 7, 8, 15, 16, 17, 63, 64, 65, 255, 1024, 4095, 4096, 4097, 12_288, 65_539];
@@ -87,9 +89,8 @@ fn dma_by_messages_does_the_same_and_the_log_holds_every_message() {
     every_size(&server);
     server.finish();
     let bytes = std::fs::read(path).unwrap();
-    let entries = log::read(&bytes).unwrap();
-    let count = |wanted: fn(&mrnic_host_bus::Message<'_>) -> bool| entries.iter().filter(|e| wanted(&e.message)).count();
-    use mrnic_host_bus::Message;
+    let (_, entries) = log::read(&bytes).unwrap();
+    let count = |wanted: fn(&Message<'_>) -> bool| entries.iter().filter(|e| wanted(&e.message)).count();
     assert!(entries.is_sorted_by_key(|e| e.cycle));
     // Each WRITE has a WQE read, and a CQE written in two pieces.
     let asked = count(|m| matches!(m, Message::DmaRead { bytes: 64, .. }));
@@ -171,4 +172,41 @@ fn drained_queue_pairs_hold_requests_back_and_reset_ones_begin_anew() {
     a.close();
     b.close();
     server.finish();
+}
+
+/// Of programs that come and go, one of them cut off; with both kinds of DMA. What is changed in a log is found.
+#[test]
+fn a_log_can_be_replayed_without_the_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    for dma_by_messages in [false, true] {
+        let path = folder.path().join("log");
+        let mut server = Server::start("loss-1", |options| {
+            (options.dma_by_messages, options.lockstep) = (dma_by_messages, false);
+            options.log = Some(path.clone());
+        });
+        let [mut a, b] = End::pair(server.session(), 100_000);
+        fill(&mut a, 3);
+        b.post_recv(1, 50_000, 20_000).unwrap();
+        a.write(&b, 0, 20_000, true).unwrap();
+        a.message(SendOp::Send { imm: None }, 2, 0, 20_000, false).unwrap();
+        assert!(a.completions(2).iter().chain(&b.completions(1)).all(|c| c.status == WcStatus::Success));
+        drop(crate::bad_programs::attach(server.session()));
+        a.close();
+        b.close();
+        every_size(&server);
+        server.finish();
+        let said = replay(&path, true).unwrap();
+        assert!(said.contains("5 programs") && said.contains("golden model"), "{said}");
+        // A byte that a NIC has written last.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let (_, entries) = log::read(&bytes).unwrap();
+        let written = entries.iter().rev().find_map(|entry| match entry.message {
+            Message::DmaWrite { data, .. } => Some(data.as_ptr() as usize - bytes.as_ptr() as usize),
+            _ => None,
+        });
+        bytes[written.unwrap()] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let why = replay(&path, false).unwrap_err().to_string();
+        assert!(why.contains("not as in the log") && why.contains("DmaWrite"), "{why}");
+    }
 }
