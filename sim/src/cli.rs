@@ -105,9 +105,8 @@ struct ServeArgs {
     /// Write all messages, with their simulated time, to this file.
     #[arg(long)]
     log: Option<PathBuf>,
-    /// Instead of serving programs, do again what a log holds: the NICs must say and write the same in the same cycles. With --reference they are compared with
-    /// the golden model too.
-    #[arg(long, value_name = "LOG", conflicts_with_all = ["log", "json", "dma_by_messages"])]
+    /// Instead of serving programs, do again what a log holds: the NICs must say and write the same in the same cycles.
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["log", "json", "dma_by_messages", "reference"])]
     replay: Option<PathBuf>,
     /// Figures, written at the end; without it rtl.json in the session's folder.
     #[arg(long)]
@@ -302,7 +301,7 @@ fn make_model(name: &str, trace: bool) -> Result<()> {
 
 fn serve_nics(args: &ServeArgs) -> Result<()> {
     if let Some(log) = &args.replay {
-        println!("{}", serve::replay(log, args.reference)?);
+        println!("{}", serve::replay(log)?);
         return Ok(());
     }
     let (fabric, host) = match args.scenario.as_deref().filter(|name| !name.is_empty()) {

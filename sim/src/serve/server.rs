@@ -137,11 +137,6 @@ impl<'a> Server<'a> {
         self.end()
     }
 
-    /// Is the golden model beside each NIC?
-    pub(super) fn reference(&self) -> bool {
-        self.options.lockstep
-    }
-
     pub(super) fn end(&mut self) -> Result<(), ServeError> {
         if let Some(log) = &self.log {
             log.borrow_mut().flush()?;

@@ -195,8 +195,8 @@ fn a_log_can_be_replayed_without_the_programs() {
         b.close();
         every_size(&server);
         server.finish();
-        let said = replay(&path, true).unwrap();
-        assert!(said.contains("5 programs") && said.contains("golden model"), "{said}");
+        let said = replay(&path).unwrap();
+        assert!(said.contains("5 programs"), "{said}");
         // A byte that a NIC has written last.
         let mut bytes = std::fs::read(&path).unwrap();
         let (_, entries) = log::read(&bytes).unwrap();
@@ -206,7 +206,7 @@ fn a_log_can_be_replayed_without_the_programs() {
         });
         bytes[written.unwrap()] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        let why = replay(&path, false).unwrap_err().to_string();
+        let why = replay(&path).unwrap_err().to_string();
         assert!(why.contains("not as in the log") && why.contains("DmaWrite"), "{why}");
     }
 }
