@@ -18,7 +18,7 @@ SHELL := /usr/bin/env bash
 CARGO ?= cargo
 MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
-BUILDS := sim sim_w128 ecp5 corundum100g corundum100g_4k
+BUILDS := sim sim_w128 ecp5 corundum10g corundum25g corundum100g corundum100g_4k
 
 .PHONY: help setup setup-verbs setup-synth demo test lint verilog synth synth-full verbs verbs-lib experiments soak bench bench-verbs clean
 
