@@ -1,0 +1,5 @@
+# AMD Alveo U280, 100G. Corundum's own variant of the board, newest layout first; its parts, pins and constraints stay Corundum's.
+MRNIC_BOARD = U280
+MRNIC_BUILD = corundum100g
+MRNIC_STOCK = Alveo/fpga_100g/fpga_AU280 AU280/fpga_100g/fpga
+include $(MRNIC)/common/files.mk
