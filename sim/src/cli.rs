@@ -3,6 +3,7 @@
 //! In: the command line. Out: text on standard output, files where asked. Guarantees: any failed check makes the exit
 //! status non-zero and names the check.
 use crate::bench;
+use crate::corundum;
 use crate::models;
 use crate::report;
 use crate::scenario::{Scenario, SHIPPED};
@@ -44,7 +45,8 @@ enum Command {
     },
     /// Write the Verilog of a build.
     Emit {
-        /// Named build: sim, sim_min, sim_w128, sim_faults, bench512, ecp5, corundum100g or corundum100g_4k.
+        /// Named build: sim, sim_min, sim_w128, sim_faults, bench512, ecp5, corundum10g, corundum25g, corundum100g or
+        /// corundum100g_4k.
         #[arg(long)]
         build: String,
         /// Folder for NAME.v and NAME.json.
@@ -72,6 +74,8 @@ enum Command {
         #[arg(long)]
         only: Option<bench::Group>,
     },
+    /// Run two NICs in the wrapper for Corundum boards (constraints/corundum), with traffic of others through the same ports.
+    Corundum(corundum::command::CorundumArgs),
     /// List the shipped scenarios.
     Scenarios,
     /// Run experiments on a simulated cluster: the golden model at every host, beside a RoCEv2 baseline.
@@ -150,7 +154,8 @@ fn find_build(name: &str) -> Result<BuildConfig> {
     })
 }
 
-fn bar(message: String) -> Result<ProgressBar> {
+/// Progress in bytes.
+pub fn bar(message: String) -> Result<ProgressBar> {
     let bar = ProgressBar::new(0);
     bar.set_style(ProgressStyle::with_template("{msg} [{bar:30}] {bytes}/{total_bytes} {elapsed}")?.progress_chars("=> "));
     bar.set_message(message);
@@ -163,7 +168,8 @@ fn folder(out: &Path) -> Result<()> {
         .map_err(|e| anyhow!("cannot make the folder {}: {e}; choose another with --out", out.display()))
 }
 
-fn seed(text: &str) -> Result<u64, String> {
+/// A seed on the command line.
+pub fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
 
@@ -203,7 +209,8 @@ fn print_table(outcome: &Outcome) {
     }
 }
 
-fn print_checks(outcome: &Outcome, lockstep: bool) {
+/// What was verified.
+pub fn print_checks(outcome: &Outcome, lockstep: bool) {
     println!("memory: verified {} bytes", outcome.bytes_verified);
     if lockstep {
         println!("lockstep: {} commits, 0 mismatches", outcome.commits);
@@ -352,6 +359,7 @@ pub fn main() -> ExitCode {
         Command::Emit { build, out } => emit(&build, &out).map(done),
         Command::Model { build, trace } => make_model(&build, trace).map(done),
         Command::Bench { out, only } => bench::run(&out, only).map(|file| print_files(&[file])).map(done),
+        Command::Corundum(args) => corundum::command::run(&args).map(done),
         Command::Scenarios => scenarios().map(done),
         Command::Serve(args) => serve_nics(&args).map(done),
         Command::Synth(args) => mrnic_synth::command::run(&args).map(done),

@@ -7,6 +7,7 @@ pub use mrnic_fabric as fabric;
 pub mod bench;
 pub mod capture;
 pub mod cli;
+pub mod corundum;
 pub mod memory;
 pub mod models;
 pub mod nic;

@@ -25,13 +25,17 @@ pub fn emit(build: &BuildConfig) -> Result<Design> {
 
 /// The model of a build.
 pub fn model(build: &BuildConfig, trace: bool, quiet: bool) -> Result<Model> {
+    let design = emit(build)?;
+    let spec = ModelSpec { trace, ..ModelSpec::new(design.top.as_str(), design.verilog) };
+    verilated(build.name, spec, quiet)
+}
+
+/// A model that runs for long, called `name`.
+pub fn verilated(name: &str, spec: ModelSpec, quiet: bool) -> Result<Model> {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
     bar.set_style(ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}")?.progress_chars("=> "));
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar.set_message(format!("emitting build {}", build.name));
-    let design = emit(build)?;
-    let spec = ModelSpec { trace, opt_level: 3, ..ModelSpec::new(design.top.as_str(), design.verilog) };
-    let name = build.name;
+    let spec = ModelSpec { opt_level: 3, ..spec };
     let model = verilate(&spec, &mut |event| {
         bar.set_message(format!("model {name}: {}", stage_name(event.stage)));
         bar.set_length(event.total as u64);

@@ -6,6 +6,7 @@
 use crate::capture::{Capture, CaptureError};
 use crate::fabric::{port_on_plane, Fabric, PlaneStats};
 use crate::memory::{HostMemory, OutsideMemory};
+use crate::nic::corundum::CoreReport;
 use crate::nic::{NicError, NicSim, Observer};
 use crate::receiver::{Receive, Receiver};
 use crate::recorder::{Log, PathSeries, PathStats, Recorder};
@@ -99,6 +100,9 @@ pub struct NodeOutcome {
     pub node: usize,
     pub commits: u64,
     pub counters: BTreeMap<String, u32>,
+    /// Of the core around the engine, where it is wrapped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core: Option<CoreReport>,
     /// As a sender, with the peer of the connection.
     pub paths: Vec<PathOutcome>,
 }
@@ -399,6 +403,7 @@ impl World {
 
     /// Lets everything under way arrive.
     fn settle(&mut self) -> Result<(), RunError> {
+        self.nodes.iter_mut().for_each(|n| n.nic.quiesce());
         for _ in 0..SETTLE_CYCLES {
             let quiet = self.fabric.in_flight() == 0 && self.nodes.iter().all(|n| n.nic.dma_idle() && n.nic.rx_backlog() == 0);
             if quiet {
@@ -455,6 +460,7 @@ impl World {
         let mut commits = 0;
         for (n, node) in self.nodes.iter_mut().enumerate() {
             let values = node.nic.counters(&mut node.watch)?;
+            let core = node.nic.core_report(&mut node.watch)?;
             // a timer may have acted while the counters were read: its probe is still being built
             for _ in 0..2000 {
                 if node.watch.checker.as_mut().is_none_or(|c| c.finish().is_ok()) {
@@ -482,6 +488,7 @@ impl World {
                 node: n,
                 commits: node.watch.checker.as_ref().map_or(0, Checker::commits),
                 paths: paths.collect(),
+                core,
                 counters: counter::NAMES.iter().map(|n| n.to_string()).zip(values).collect(),
             });
         }

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Clone, Copy)]
 enum Op {
-    Write(u16, u32),
-    Read(u16),
+    Write(u32, u32),
+    Read(u32),
 }
 
 /// The bus.
@@ -36,29 +36,34 @@ pub struct AxiLite {
 }
 
 impl AxiLite {
-    /// The ports `axil_*`.
-    pub fn new(dut: &Dut) -> Result<Self, PortError> {
+    /// The ports `prefix_*`.
+    pub fn new(dut: &Dut, prefix: &str) -> Result<Self, PortError> {
+        let name = |n: &str| format!("{prefix}_{n}");
         let bus = Self {
-            awaddr: dut.input("axil_awaddr")?,
-            awvalid: dut.input("axil_awvalid")?,
-            awready: dut.output("axil_awready")?,
-            wdata: dut.input("axil_wdata")?,
-            wvalid: dut.input("axil_wvalid")?,
-            wready: dut.output("axil_wready")?,
-            bvalid: dut.output("axil_bvalid")?,
-            bready: dut.input("axil_bready")?,
-            araddr: dut.input("axil_araddr")?,
-            arvalid: dut.input("axil_arvalid")?,
-            arready: dut.output("axil_arready")?,
-            rdata: dut.output("axil_rdata")?,
-            rvalid: dut.output("axil_rvalid")?,
-            rready: dut.input("axil_rready")?,
+            awaddr: dut.input(&name("awaddr"))?,
+            awvalid: dut.input(&name("awvalid"))?,
+            awready: dut.output(&name("awready"))?,
+            wdata: dut.input(&name("wdata"))?,
+            wvalid: dut.input(&name("wvalid"))?,
+            wready: dut.output(&name("wready"))?,
+            bvalid: dut.output(&name("bvalid"))?,
+            bready: dut.input(&name("bready"))?,
+            araddr: dut.input(&name("araddr"))?,
+            arvalid: dut.input(&name("arvalid"))?,
+            arready: dut.output(&name("arready"))?,
+            rdata: dut.output(&name("rdata"))?,
+            rvalid: dut.output(&name("rvalid"))?,
+            rready: dut.input(&name("rready"))?,
             queue: VecDeque::new(),
             busy: None,
             taken: [false; 3],
             values: VecDeque::new(),
             done: 0,
         };
+        // Corundum has strobes, the engine has not
+        if let Ok(strobes) = dut.input(&name("wstrb")) {
+            strobes.set_u64(0xF);
+        }
         bus.bready.set_bit(true);
         bus.rready.set_bit(true);
         // what a bus before a reset had on offer is withdrawn
@@ -69,13 +74,13 @@ impl AxiLite {
     }
 
     /// Queues a write.
-    pub fn write(&mut self, addr: u16, data: u32) {
-        self.queue.push_back(Op::Write(addr, data));
+    pub fn write(&mut self, addr: impl Into<u32>, data: u32) {
+        self.queue.push_back(Op::Write(addr.into(), data));
     }
 
     /// Queues a read; its value comes out of [`AxiLite::value`].
-    pub fn read(&mut self, addr: u16) {
-        self.queue.push_back(Op::Read(addr));
+    pub fn read(&mut self, addr: impl Into<u32>) {
+        self.queue.push_back(Op::Read(addr.into()));
     }
 
     /// The next value read.

@@ -3,7 +3,9 @@
 //! In: frames from the network, register accesses of software. Out: frames, and everything the lockstep checker wants to
 //! see, through an [`Observer`]. Guarantees: inputs are set before, outputs sampled just before the rising edge.
 mod axil;
+mod bare;
 mod commit;
+pub mod corundum;
 mod dma;
 mod stream;
 
@@ -11,15 +13,13 @@ use crate::memory::{HostMemory, OutsideMemory};
 use crate::scenario::HostConfig;
 use crate::setup::TableWrite;
 use axil::AxiLite;
+use bare::Bare;
 use commit::CommitPort;
-use dma::{ReadPort, WritePort};
+use corundum::{Core, CoreReport};
 use mrnic_lockstep::Record;
-use mrnic_regs::{reg, ring, table};
+use mrnic_regs::{reg, table};
 use mrnic_verilated::{Dut, Model, Port, PortError};
-use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
-use std::collections::{HashMap, VecDeque};
-use stream::{Names, Sink, Source};
+use std::collections::HashMap;
 use thiserror::Error;
 
 /// A run that cannot go on.
@@ -35,6 +35,8 @@ pub enum NicError {
     NotReady { node: usize, cycles: u64 },
     #[error("node {node}: register ID reads {id:#010x} instead of {:#010x}: {}", reg::id::RESET, if *id == u32::MAX { "the link is down" } else { "another device" })]
     NotOurs { node: usize, id: u32 },
+    #[error("node {node}, cycle {cycle}: Corundum: {what}")]
+    Corundum { node: usize, cycle: u64, what: String },
 }
 
 /// The host's memory as the NIC reaches it.
@@ -83,31 +85,26 @@ pub struct NicSim<H = HostMemory> {
     dut: Dut,
     reset: Port,
     fault: Option<Port>,
-    /// Tells the engine of a payload write that is in memory.
-    write_done: Port,
     bus: AxiLite,
     staged: HashMap<u16, u32>,
-    rx: Source,
-    tx: Sink,
-    payload_read: ReadPort,
-    payload_write: WritePort,
-    wqe_read: ReadPort,
-    cqe_write: WritePort,
+    attachment: Attachment,
     commit: CommitPort,
     records: Vec<Record>,
-    rng: SmallRng,
-    /// Payload writes on their way to memory: when they are there, address, bytes.
-    landing: VecDeque<(u64, u64, Vec<u8>)>,
-    /// Of them in memory, and the engine does not know.
-    landed: u32,
-    write_rng: SmallRng,
     host: HostConfig,
     cycle: u64,
     period_ps: u64,
     pub memory: H,
 }
 
+/// What the engine is attached to.
+enum Attachment {
+    Bare(Box<Bare>),
+    Corundum(Box<Core>),
+}
+
 const RESET_CYCLES: u64 = 4;
+/// Reports of the core that may differ from the wrapper's registers, because a probe is on its way.
+const CORE_READS: usize = 20;
 const READY_CYCLES: u64 = 200_000;
 /// Frames that may wait in front of the NIC before the link drops them.
 const RX_FRAMES: usize = 512;
@@ -131,29 +128,24 @@ impl<H: Host> NicSim<H> {
     ) -> Result<Self, NicError> {
         let mut dut = model.instance(&format!("nic{node}"), seed.wrapping_mul(31).wrapping_add(node as u64));
         dut.set_period_ps(period_ps);
-        let mac = |dir: &str| ["tvalid", "tready", "tdata", "tlast", "tkeep"].map(|n| format!("mac_{dir}_{n}"));
-        let (r, t) = (mac("rx"), mac("tx"));
-        let rx = Source::new(&dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: Some(&r[3]), keep: Some(&r[4]) })?;
-        let tx = Sink::new(&dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: Some(&t[3]), keep: Some(&t[4]) })?;
+        // the wrapper for Corundum has other names for everything
+        let wrapped = dut.input(&format!("{}_awaddr", corundum::BUS)).is_ok();
+        let (reset, bus, attachment) = if wrapped {
+            let core = Core::new(&dut, node, seed)?;
+            (dut.input("rst")?, AxiLite::new(&dut, corundum::BUS)?, Attachment::Corundum(Box::new(core)))
+        } else {
+            let bare = Bare::new(&dut, node, seed)?;
+            (dut.input("reset")?, AxiLite::new(&dut, "axil")?, Attachment::Bare(Box::new(bare)))
+        };
         let mut nic = Self {
             node,
-            reset: dut.input("reset")?,
+            reset,
             fault: dut.input("fault").ok(),
-            write_done: dut.input("dw_done")?,
-            bus: AxiLite::new(&dut)?,
+            bus,
             staged: HashMap::new(),
-            rx,
-            tx,
-            payload_read: ReadPort::new(&dut, "dr", false)?,
-            payload_write: WritePort::new(&dut, "dw")?,
-            wqe_read: ReadPort::new(&dut, "cr", true)?,
-            cqe_write: WritePort::new(&dut, "cw")?,
+            attachment,
             commit: CommitPort::new(&dut)?,
             records: Vec::new(),
-            rng: SmallRng::seed_from_u64(seed ^ (node as u64) << 32),
-            landing: VecDeque::new(),
-            landed: 0,
-            write_rng: SmallRng::seed_from_u64(!seed ^ (node as u64) << 32),
             host: host.clone(),
             cycle: 0,
             period_ps,
@@ -166,20 +158,17 @@ impl<H: Host> NicSim<H> {
 
     /// Resets the engine at any time; what is under way in the host's ports and in front of the NIC is lost.
     pub fn reset(&mut self) -> Result<(), NicError> {
-        let mac = |dir: &str| ["tvalid", "tready", "tdata", "tlast", "tkeep"].map(|n| format!("mac_{dir}_{n}"));
-        let (r, t) = (mac("rx"), mac("tx"));
-        self.rx =
-            Source::new(&self.dut, &Names { valid: &r[0], ready: &r[1], data: &r[2], last: Some(&r[3]), keep: Some(&r[4]) })?;
-        self.tx =
-            Sink::new(&self.dut, &Names { valid: &t[0], ready: &t[1], data: &t[2], last: Some(&t[3]), keep: Some(&t[4]) })?;
-        self.bus = AxiLite::new(&self.dut)?;
+        match &mut self.attachment {
+            Attachment::Bare(bare) => {
+                bare.reset(&self.dut)?;
+                self.bus = AxiLite::new(&self.dut, "axil")?;
+            }
+            Attachment::Corundum(core) => {
+                core.reset(&self.dut)?;
+                self.bus = AxiLite::new(&self.dut, corundum::BUS)?;
+            }
+        }
         self.staged.clear();
-        self.landing.clear();
-        self.landed = 0;
-        self.payload_read = ReadPort::new(&self.dut, "dr", false)?;
-        self.payload_write = WritePort::new(&self.dut, "dw")?;
-        self.wqe_read = ReadPort::new(&self.dut, "cr", true)?;
-        self.cqe_write = WritePort::new(&self.dut, "cw")?;
         self.commit = CommitPort::new(&self.dut)?;
         self.start()
     }
@@ -207,7 +196,7 @@ impl<H: Host> NicSim<H> {
         }
     }
 
-    fn read_register(&mut self, offset: u16, observer: &mut dyn Observer<H>) -> Result<u32, NicError> {
+    fn read_register(&mut self, offset: impl Into<u32>, observer: &mut dyn Observer<H>) -> Result<u32, NicError> {
         self.bus.read(offset);
         for _ in 0..1000 {
             self.step(observer)?;
@@ -290,17 +279,23 @@ impl<H: Host> NicSim<H> {
 
     /// A frame arrives. False if the NIC is so far behind that the link drops it.
     pub fn receive(&mut self, frame: Vec<u8>, observer: &mut dyn Observer<H>) -> bool {
-        if frame.is_empty() || self.rx.backlog() >= RX_FRAMES {
+        if frame.is_empty() || self.rx_backlog() >= RX_FRAMES {
             return false;
         }
         observer.frame_in(self.cycle, &frame);
-        self.rx.push(frame);
+        match &mut self.attachment {
+            Attachment::Bare(bare) => bare.push(frame),
+            Attachment::Corundum(core) => core.push(frame),
+        }
         true
     }
 
     /// Frames waiting in front of the NIC.
     pub fn rx_backlog(&self) -> usize {
-        self.rx.backlog()
+        match &self.attachment {
+            Attachment::Bare(bare) => bare.backlog(),
+            Attachment::Corundum(core) => core.backlog(),
+        }
     }
 
     /// Cycles since the start.
@@ -315,8 +310,34 @@ impl<H: Host> NicSim<H> {
 
     /// Nothing is under way in the host's DMA ports.
     pub fn dma_idle(&self) -> bool {
-        let landed = self.landing.is_empty() && self.landed == 0;
-        landed && self.payload_read.idle() && self.payload_write.idle() && self.wqe_read.idle() && self.cqe_write.idle()
+        match &self.attachment {
+            Attachment::Bare(bare) => bare.idle(),
+            Attachment::Corundum(core) => core.idle(),
+        }
+    }
+
+    /// Ends the traffic of others, where there is a core around the engine.
+    pub fn quiesce(&mut self) {
+        if let Attachment::Corundum(core) = &mut self.attachment {
+            core.quiesce();
+        }
+    }
+
+    /// What passed the wrapper, where there is one: all of the others' traffic, and its registers say the same.
+    pub fn core_report(&mut self, observer: &mut dyn Observer<H>) -> Result<Option<CoreReport>, NicError> {
+        let mut what = String::new();
+        for _ in 0..CORE_READS {
+            let mut registers = Vec::new();
+            for offset in corundum::REGISTERS {
+                registers.push(self.read_register(*offset, observer)?);
+            }
+            let Attachment::Corundum(core) = &self.attachment else { return Ok(None) };
+            match core.finish(&registers) {
+                Ok(report) => return Ok(Some(report)),
+                Err(e) => what = e,
+            }
+        }
+        Err(NicError::Corundum { node: self.node, cycle: self.cycle, what })
     }
 
     /// Starts a waveform.
@@ -333,45 +354,25 @@ impl<H: Host> NicSim<H> {
     pub fn step(&mut self, observer: &mut dyn Observer<H>) -> Result<Option<Vec<u8>>, NicError> {
         let (node, cycle, now) = (self.node, self.cycle, self.now_ps());
         let outside = |access| NicError::Memory { node, cycle, access };
-        while let Some((_, addr, data)) = self.landing.pop_front_if(|w| w.0 <= now) {
-            self.memory.dma_write(addr, &data).map_err(outside)?;
-            self.landed += 1;
-        }
-        self.write_done.set_bit(self.landed > 0);
-        self.landed = self.landed.saturating_sub(1);
         self.bus.drive();
-        self.rx.drive(false);
-        self.tx.drive(false);
-        self.payload_read.drive(now, &mut self.memory, &self.host, &mut self.rng).map_err(outside)?;
-        self.wqe_read.drive(now, &mut self.memory, &self.host, &mut self.rng).map_err(outside)?;
-        self.payload_write.drive(&self.host, &mut self.rng);
-        self.cqe_write.drive(&self.host, &mut self.rng);
+        match &mut self.attachment {
+            Attachment::Bare(bare) => bare.drive(now, &mut self.memory, &self.host),
+            Attachment::Corundum(core) => core.drive(now, &mut self.memory, &self.host),
+        }
+        .map_err(outside)?;
         self.dut.eval();
         self.bus.sample();
-        self.rx.sample();
         self.commit.sample(cycle, &mut self.records);
         for r in self.records.drain(..) {
             observer.record(&r, &self.memory);
         }
-        if let Some((addr, len)) = self.payload_read.sample(now, &self.host, &mut self.rng) {
-            observer.dma_read(cycle, addr, len);
-        }
-        if let Some((addr, len)) = self.wqe_read.sample(now, &self.host, &mut self.rng) {
-            observer.wqe_read(cycle, addr, len);
-        }
-        if let Some((addr, data)) = self.payload_write.sample() {
-            observer.dma_write(cycle, addr, &data);
-            let [least, most] = self.host.write_latency_ns;
-            let at = now + 1000 * self.write_rng.random_range(least..=most);
-            let at = self.landing.back().map_or(at, |w| at.max(w.0));
-            self.landing.push_back((at, addr, data));
-        }
-        if let Some((addr, data)) = self.cqe_write.sample() {
-            debug_assert_eq!(data.len(), ring::cqe::BYTES);
-            observer.cqe_write(cycle, addr, &data);
-            self.memory.cqe_write(addr, &data).map_err(outside)?;
-        }
-        let frame = self.tx.sample();
+        let time = (cycle, now);
+        let frame = match &mut self.attachment {
+            Attachment::Bare(bare) => bare.sample(time, &mut self.memory, &self.host, observer).map_err(outside)?,
+            Attachment::Corundum(core) => {
+                core.sample(time, &self.host, observer).map_err(|what| NicError::Corundum { node, cycle, what })?
+            }
+        };
         if let Some(f) = &frame {
             observer.frame_out(cycle, f, &self.memory);
         }
