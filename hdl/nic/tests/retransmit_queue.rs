@@ -272,6 +272,39 @@ fn an_alloc_one_window_ahead_waits_for_the_free() {
     }
 }
 
+/// An alloc that waits for a free when its connection is opened anew is of the life before: without this it was stored, after any other free,
+/// in the new life's row (found by the proof, hdl/formal/retransmit_queue.sv).
+#[test]
+fn flush_forgets_an_alloc_that_waits() {
+    let config = small();
+    let ahead = config.window_bits as u64;
+    let mut q = Queue::new(&config);
+    let mut rng = StdRng::seed_from_u64(8);
+    let (old, waiting, new, other) = (entry(&mut rng), entry(&mut rng), entry(&mut rng), entry(&mut rng));
+    q.alloc(0, 7, other);
+    q.alloc(8, 5, old);
+    q.alloc(8, 5 + ahead, waiting);
+    q.bench.clock();
+    assert!(!q.bench.high("room"), "the alloc waits");
+    q.bench.set("flush_conn", 1);
+    q.bench.set("flush_valid", 1);
+    q.bench.clock();
+    q.bench.set("flush_valid", 0);
+    q.bench.clock();
+    for _ in 0..600 {
+        q.bench.clock();
+    }
+    assert!(!q.bench.high("flush_busy") && q.bench.high("room"), "nothing waits any more");
+    assert_eq!(q.free(0, 7), (other.qp, other.msn, other.bytes));
+    q.alloc(8, 5, new);
+    assert_eq!(q.lookup(8, 5), new);
+    assert_eq!(q.free(8, 5), (new.qp, new.msn, new.bytes));
+    for chunk in 0..config.pool_packets as u64 / 8 {
+        assert!(q.bench.high("room"), "chunk {chunk}");
+        q.alloc(chunk / 8, 8 * (chunk % 8), old);
+    }
+}
+
 /// Fault 12: a lookup loses the index.
 #[test]
 fn fault_12_is_visible() {

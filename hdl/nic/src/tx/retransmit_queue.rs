@@ -306,6 +306,11 @@ impl Logic for RetransmitQueue {
             self.flush_wait.d.next = false;
             self.flush_on.d.next = true;
             self.flush_look.d.next = false;
+            // an alloc that still waits for a free is of the connection's life before
+            if (self.parked_row.q.val() >> self.conn_log2.val()) == (self.flush_row.q.val() >> self.conn_log2.val()) {
+                self.parked.d.next = false;
+                self.try_again.d.next = false;
+            }
         }
         if self.flush_on.q.val() {
             self.map.read_address.next = self.flush_row.q.val();
