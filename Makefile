@@ -9,6 +9,7 @@
 #   make verbs-lib  only the library, in build/verbs
 #   make experiments  the cluster experiments E1 to E6 (docs/experiments.md): tables, pages and JSON in build/cluster
 #   make soak     E7: a million packets through Verilated NICs in lockstep with the model (minutes); pages and JSON in build/soak
+#   make formal   prove blocks on their Verilog by k-induction (docs/formal.md): table, JSON and counterexamples in build/formal
 #   make bench    the measured figures, printed and kept as JSON in build/bench
 #   make bench-verbs  only those of the verbs device: perftest's bandwidth and latency beside a copy in shared memory
 SHELL := /usr/bin/env bash
@@ -20,7 +21,7 @@ MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
 BUILDS := sim sim_w128 ecp5 corundum10g corundum25g corundum100g corundum100g_4k
 
-.PHONY: help setup setup-verbs setup-synth demo test lint verilog synth synth-full verbs verbs-lib experiments soak bench bench-verbs clean
+.PHONY: help setup setup-verbs setup-synth setup-formal demo test lint verilog synth synth-full verbs verbs-lib experiments soak formal bench bench-verbs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -36,10 +37,14 @@ setup-verbs: setup
 setup-synth: setup
 	@scripts/setup.sh --synth
 
+# Yosys and the solver of the proofs.
+setup-formal: setup
+	@scripts/setup.sh --formal
+
 demo: setup
 	@$(MRNIC) demo --out $(OUT)/demo
 
-test: setup-verbs setup-synth
+test: setup-verbs setup-synth setup-formal
 	$(CARGO) test --workspace --quiet
 
 lint: setup
@@ -69,6 +74,9 @@ experiments:
 soak: setup
 	@mkdir -p $(OUT)/soak
 	@for s in pair-1 ring-10 all-to-all-10; do $(MRNIC) sim sim/scenarios/soak/$$s.toml --report $(OUT)/soak/$$s.html; done
+
+formal: setup-formal
+	@$(MRNIC) formal --out $(OUT)/formal
 
 bench: setup-verbs
 	@$(MRNIC) bench --out $(OUT)/bench

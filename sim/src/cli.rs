@@ -82,6 +82,8 @@ enum Command {
     Cluster(mrnic_cluster::command::ClusterArgs),
     /// Measure what blocks cost and how deep they are: synthesis with Yosys, place and route with nextpnr.
     Synth(mrnic_synth::command::SynthArgs),
+    /// Prove properties of blocks on their Verilog (Yosys and an SMT solver).
+    Formal(mrnic_formal::FormalArgs),
     #[command(flatten)]
     Verbs(Verbs),
 }
@@ -333,6 +335,11 @@ fn serve_nics(args: &ServeArgs) -> Result<()> {
     })
 }
 
+fn formal(args: &mrnic_formal::FormalArgs) -> Result<()> {
+    print_files(&mrnic_formal::run(args)?.into_iter().collect::<Vec<_>>());
+    Ok(())
+}
+
 fn scenarios() -> Result<()> {
     for (name, text) in SHIPPED {
         let s = Scenario::parse(name, text)?;
@@ -364,6 +371,7 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve_nics(&args).map(done),
         Command::Synth(args) => mrnic_synth::command::run(&args).map(done),
         Command::Cluster(args) => mrnic_cluster::command::run(&args).map(done),
+        Command::Formal(args) => formal(&args).map(done),
     };
     result.unwrap_or_else(|e| {
         eprintln!("mrnic: {e:#}");
