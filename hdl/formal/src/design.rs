@@ -160,6 +160,12 @@ impl Design {
         self.smt2(tools, property, &pass)
     }
 
+    /// SMT-LIB with one property and nothing of the others.
+    pub fn only(&self, tools: &Tools, property: &str, others: &[&str]) -> Result<PathBuf, FormalError> {
+        let without: String = others.iter().map(|p| format!("chformal -assert -remove c:{p} c:*.{p}; ")).collect();
+        self.smt2(tools, property, &without)
+    }
+
     /// SMT-LIB for a search from reset: without these assertions, memories as registers, which the solver follows better over many clocks.
     pub fn search(&self, tools: &Tools, without: &[&str]) -> Result<PathBuf, FormalError> {
         let without: String = without.iter().map(|p| format!("chformal -assert -remove c:{p} c:*.{p}; ")).collect();

@@ -37,7 +37,7 @@ pub struct Harness {
     pub text: &'static str,
     /// Full size: induction, and the base case as deep as induction needs.
     pub full: Size,
-    /// Clocks of the induction.
+    /// Clocks of the induction; 0: all that the block remembers is in `reach` clocks, so looking that far from any state is a proof (`bmc`).
     pub induction: u32,
     /// Narrow tables, so that what is reached through the clearing of all rows after reset is near: cover statements, faults.
     pub small: Size,
@@ -160,6 +160,21 @@ pub const HARNESSES: &[Harness] = &[
                 edits: &[("cost1_q <= {3'd0, bytes} + 16'h60;", "cost1_q <= {3'd0, bytes} + 16'h5f;")],
             },
         ],
+        quick: false,
+    },
+    Harness {
+        name: "timer_step",
+        block: BlockName::TimerStep,
+        file: "timer_step.sv",
+        text: include_str!("../timer_step.sv"),
+        full: SIM,
+        induction: 0,
+        small: SIM,
+        reach: 42,
+        faults: &[Fault {
+            what: "a path that is due is not seen",
+            edits: &[("due_rto_d = (idle_q >= limit_q) & !idle_q[31];", "due_rto_d = (idle_q == limit_q) & !idle_q[31];")],
+        }],
         quick: false,
     },
     Harness {

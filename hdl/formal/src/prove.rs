@@ -34,6 +34,8 @@ pub struct Row {
 #[derive(Clone, Debug)]
 enum Job {
     Induction(usize, &'static str),
+    /// One assertion from any state, where that is a proof.
+    Bounded(usize, &'static str),
     Base(usize),
     Cover(usize),
     Fault(usize, usize),
@@ -43,7 +45,7 @@ impl Job {
     fn engine(&self) -> &'static str {
         match self {
             Job::Induction(..) => "induction",
-            Job::Base(_) => "bmc",
+            Job::Base(_) | Job::Bounded(..) => "bmc",
             Job::Cover(_) => "cover",
             Job::Fault(..) => "fault",
         }
@@ -167,6 +169,13 @@ fn run_job(tools: &Tools, prepared: &[Prepared], job: &Job, options: &Options) -
             let answer = solve(tools, &smt2, Task::Induction, p.harness.induction, &trace, options.limit_s)?;
             Ok(row(p, name, lemma, "induction", p.harness.induction, &answer, trace))
         }
+        Job::Bounded(i, name) => {
+            let p = &prepared[*i];
+            let others: Vec<_> = p.asserts.iter().filter(|n| *n != name).copied().collect();
+            let (smt2, trace) = (p.full.only(tools, name, &others)?, trace(p, name));
+            let answer = solve(tools, &smt2, Task::Bounded, p.harness.reach, &trace, options.limit_s)?;
+            Ok(row(p, name, false, "bmc", p.harness.reach, &answer, trace))
+        }
         Job::Base(i) => {
             let p = &prepared[*i];
             let (smt2, trace, depth) = (p.full.whole(tools)?, trace(p, "base"), p.harness.induction + 2);
@@ -193,8 +202,12 @@ pub fn prove(
     let prepared = harnesses.iter().map(|h| prepare(tools, h, &options.folder)).collect::<Result<Vec<_>, _>>()?;
     let mut jobs = Vec::new();
     for (i, p) in prepared.iter().enumerate() {
-        jobs.extend(p.asserts.iter().map(|name| Job::Induction(i, name)));
-        jobs.push(Job::Base(i));
+        if p.harness.induction == 0 {
+            jobs.extend(p.asserts.iter().map(|name| Job::Bounded(i, name)));
+        } else {
+            jobs.extend(p.asserts.iter().map(|name| Job::Induction(i, name)));
+            jobs.push(Job::Base(i));
+        }
         jobs.push(Job::Cover(i));
         jobs.extend((0..p.harness.faults.len()).map(|f| Job::Fault(i, f)));
     }
