@@ -13,7 +13,7 @@ pub const RATE_UNLIMITED: u32 = 0x00FF_FFFF;
 pub enum Stage {
     /// WRITE without immediate, NOP, ACK, PROBE; every other opcode is dropped (R1).
     Write,
-    /// SEND and WRITE with immediate too, with one SGE, without QP access flags, D8, fence and a second attempt (N4).
+    /// SEND and WRITE with immediate too, with one SGE, without QP access flags, D8 and fence.
     Send,
     /// Everything.
     Full,

@@ -61,6 +61,8 @@ pub enum StepError {
     NoMessageWaits { conn: u16 },
     #[error("QP {qpn} was seen in Error, it is not")]
     QpNotInError { qpn: u32 },
+    #[error("QP {qpn} was seen waiting for a receive of its peer, it does not wait")]
+    QpNotWaiting { qpn: u32 },
     #[error("no acknowledgment is queued")]
     NoAck,
     #[error("connection {conn} home {home} PPSN {ppsn:#08x} does not await retirement")]

@@ -87,7 +87,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 let row = qp.send.row(record.msn.into());
                 desc.kind = kind_of(row, qp.incarnation);
                 desc.solicited = row.solicited;
-                desc.attempt = qp.send.message(record.msn.into()).is_some_and(|m| m.attempt);
+                desc.attempt = row.attempt;
                 desc.laddr = row.laddr.wrapping_add(offset.into());
                 desc.list = row.list;
                 desc.va = row.raddr.wrapping_add(offset.into());

@@ -435,6 +435,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             match self.step_grant(now, conn, &GrantInputs::default()) {
                 Ok(Grant::Packet(packet)) => return Some(packet),
                 Ok(Grant::SkippedMessage { .. }) => {}
+                // N2: it may have been the last thing that was waited for.
+                Ok(Grant::SetAside { qpn, .. }) => {
+                    let _began = self.step_rnr(now, qpn);
+                }
                 Ok(Grant::Blocked(BlockReason::Pacer { wait_ticks })) => {
                     self.driver.schedule.arm(Timer::Pacer { conn }, now.wrapping_add(wait_ticks));
                     return None;

@@ -3,6 +3,7 @@
 
 use super::desc::PacketDesc;
 use super::describe::Slot;
+use super::qp::Qp;
 use super::Nic;
 use crate::error::StepError;
 use crate::event::Event;
@@ -15,12 +16,15 @@ use crate::{CongestionControl, Profile};
 
 /// Values that hardware samples a few cycles before the slot. `None` takes the exact value.
 ///
-/// Tolerance: bytes in flight may only have been higher; a message that waits, or a QP error, may have been overlooked, never invented.
+/// Tolerance: bytes in flight may only have been higher; what else there is to see may have been overlooked, never invented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GrantInputs {
     pub inflight_bytes_seen: Option<u32>,
     pub more_waiting: Option<bool>,
+    /// The QP is in Error; of a resend: or its message is withdrawn (N1).
     pub qp_error_seen: Option<bool>,
+    /// N1: the QP waits.
+    pub waiting_seen: Option<bool>,
 }
 
 /// Why a slot sends nothing.
@@ -47,6 +51,11 @@ pub enum Grant {
     Packet(PacketDesc),
     /// S2: the oldest message (or response) belongs to a QP in Error and is dropped whole, or the response to a connection in error.
     SkippedMessage {
+        qpn: u32,
+        msn: u32,
+    },
+    /// N1: the oldest message belongs to a QP that waits; it is out of the FIFO until N2.
+    SetAside {
         qpn: u32,
         msn: u32,
     },
@@ -80,11 +89,22 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         };
         if skipped {
             self.connection_mut(conn)?.tx.skip(head.kind);
+            if let Some(qp) = self.qp_of(&head) {
+                qp.send.skipped();
+            }
             self.counters.tx_skipped_messages += 1;
             return Ok(Grant::SkippedMessage { qpn: head.qpn, msn: head.msn });
         }
         if error {
             return Ok(Grant::Blocked(BlockReason::ConnError));
+        }
+        // N1: a message of a QP that waits is set aside, whatever the windows say.
+        if head.kind == RecordKind::Message && self.sees_wait(&head, inputs)? {
+            self.connection_mut(conn)?.tx.pop_message();
+            if let Some(qp) = self.qp_of(&head) {
+                qp.send.set_aside(head.msn.into(), head.index);
+            }
+            return Ok(Grant::SetAside { qpn: head.qpn, msn: head.msn });
         }
         self.grant_new(now, conn, &head, waits, inflight, inputs)
     }
@@ -102,6 +122,23 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
     }
 
+    /// Whether the slot treats the QP as waiting (N1).
+    fn sees_wait(&self, head: &Source, inputs: &GrantInputs) -> Result<bool, StepError> {
+        let qp = self.qp(head.qpn).ok().filter(|qp| qp.incarnation == head.incarnation);
+        let exact = qp.is_some_and(|qp| qp.send.waits_until.is_some());
+        match inputs.waiting_seen {
+            Some(true) if !exact => Err(StepError::QpNotWaiting { qpn: head.qpn }),
+            Some(seen) => Ok(seen),
+            None => Ok(exact),
+        }
+    }
+
+    /// The QP of a message at the head of the FIFO, unless another has its number now.
+    fn qp_of(&mut self, head: &Source) -> Option<&mut Qp> {
+        let message = head.kind == RecordKind::Message;
+        self.qp_mut(head.qpn).ok().filter(|qp| message && qp.incarnation == head.incarnation)
+    }
+
     fn grant_resend(&mut self, now: Tick, conn: u16, resend: Resend, inputs: &GrantInputs) -> Result<Grant, StepError> {
         let Resend { home, via, ppsn, moved } = resend;
         let connection = self.connection(conn)?;
@@ -109,7 +146,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         // S6: packets of a QP in Error keep their PPSN and go out as NOP; N1: those of a withdrawn message too.
         let nop = match record.kind {
             RecordKind::Error => false,
-            RecordKind::Message if self.is_withdrawn(&record) => true,
+            RecordKind::Message if self.is_withdrawn(&record) => inputs.qp_error_seen.unwrap_or(true),
             _ => self.sees_error(record.qpn, record.incarnation, inputs)?,
         };
         let payload = if nop { 0 } else { u32::from(record.len) };
@@ -206,6 +243,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if head.kind == RecordKind::Message {
             // D8: from the first request on a response is awaited.
             let qp = self.qps.get_mut(head.qpn as usize).and_then(Option::as_deref_mut);
+            let qp = qp.filter(|qp| qp.incarnation == head.incarnation);
             if qp.is_some_and(|qp| qp.send.sent(head.msn.into(), last)) {
                 tx.responses.awaited += 1;
                 tx.responses.alive = now;

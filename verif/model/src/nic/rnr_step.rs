@@ -3,7 +3,6 @@
 //! attempt are all retired before the first packet of the next one is sent.
 
 use super::Nic;
-use crate::config::Stage;
 use crate::error::StepError;
 use crate::event::Event;
 use crate::seq::Tick;
@@ -41,8 +40,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let RnrEvent { qpn, code, msn } = *rnr;
         let qp = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchQp { qpn })?;
         let until = now.wrapping_add(rnr_ticks(code));
-        let counts = code & RNR_BUSY == 0 || self.config.stage != Stage::Full;
-        let withdrawal = qp.send.withdraw(msn.into(), until, counts);
+        // W2: what is done has completed before this step.
+        qp.send.reap_unsignaled();
+        let withdrawal = qp.send.withdraw(msn.into(), until, code & RNR_BUSY == 0);
         if !matches!(withdrawal, Ok(Withdrawal::Ignored)) {
             self.counters.messages_withdrawn += 1;
         }
@@ -50,10 +50,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             Ok(Withdrawal::Ignored) => return Ok(false),
             Ok(Withdrawal::Joined) => false,
             Ok(Withdrawal::Began) => {
-                // No packet of the QP is sent until it begins again.
+                // No packet of the QP is sent until it begins again; slots set its messages aside.
                 let conn = qp.conn;
-                if let Some(connection) = self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut) {
-                    connection.tx.remove_messages(qpn, |message, index| qp.send.left_fifo(message.msn.into(), index));
+                if let Ok(connection) = self.connection_mut(conn) {
                     connection.waiting.push(qpn);
                 }
                 true
@@ -68,11 +67,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(began)
     }
 
-    /// N2: ends the wait of a QP if its time has passed and everything it has sent is retired. Returns whether it did.
+    /// N2: ends the wait of a QP if its time has passed, everything it has sent is retired, and none of its messages is in the
+    /// FIFO. Returns whether it did.
     pub fn step_rnr(&mut self, now: Tick, qpn: u32) -> Result<bool, StepError> {
         let qp = self.qp_mut(qpn)?;
         let over = |until: Tick| now.wrapping_sub(until) < 1 << 31;
-        if qp.send.unretired > 0 || !qp.send.waits_until.is_some_and(over) {
+        if qp.send.in_error() || qp.send.is_busy() || !qp.send.waits_until.is_some_and(over) {
             return Ok(false);
         }
         qp.send.end_wait();

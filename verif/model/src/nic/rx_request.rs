@@ -107,16 +107,14 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return Err(refuse(MakCode::QpError));
         }
         let msn = incoming.msg.msn;
-        if self.config.stage == Stage::Full {
-            if qp.state == QpState::Rtr && !qp.established {
-                qp.established = true;
-                self.async_events.push_back(AsyncEvent::CommEst { qpn });
-            }
-            // N4: the message is complete already; its sender has begun it again without need.
-            if qp.recv.is_late(msn) {
-                self.counters.rx_late += 1;
-                return Ok(Accepted::default());
-            }
+        if self.config.stage == Stage::Full && qp.state == QpState::Rtr && !qp.established {
+            qp.established = true;
+            self.async_events.push_back(AsyncEvent::CommEst { qpn });
+        }
+        // N4: the message is complete already; its sender has begun it again without need.
+        if self.config.stage != Stage::Write && qp.recv.is_late(msn) {
+            self.counters.rx_late += 1;
+            return Ok(Accepted::default());
         }
         // Q2: the receive comes before the length.
         let recv = match incoming.rq_seq {
@@ -126,7 +124,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let mtu = self.connection(conn).map_err(|_| bad_qp)?.mtu();
         let qp = self.qp(qpn).map_err(|_| bad_qp)?;
         let payload = received.payload_len;
-        let attempt = incoming.msg.attempt && self.config.stage == Stage::Full;
+        let attempt = incoming.msg.attempt && self.config.stage != Stage::Write;
         let length = incoming.length;
         if payload > mtu || !qp.recv.fits(msn, attempt, payload, length) {
             return Err(refuse(MakCode::MsgLength));

@@ -63,7 +63,7 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
         let (conn, pd, incarnation, in_error) = (qp.conn, qp.pd, qp.incarnation, qp.send.in_error());
         let max_requests = qp.max_requests;
         let Ok(connection) = self.connection(conn) else { return Err(PostError::NoSuchQp { qpn }) };
-        if connection.tx.fifo.len() >= depth as usize {
+        if connection.tx.counted() >= depth as usize {
             return Err(PostError::ConnFull { conn, depth });
         }
         let mtu_log2 = connection.mtu_log2;
@@ -106,6 +106,7 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
             imm: wqe.imm,
             rq_seq: qp.send.rq_seq,
             list,
+            attempt: false,
             swap_add: wqe.swap_add,
             compare: wqe.compare,
         });
@@ -132,6 +133,7 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
                 npkts: message.npkts,
                 length: message.length,
                 index: message.index,
+                returns: message.returns,
             });
         }
     }

@@ -29,6 +29,8 @@ pub struct MsgRef {
     pub length: u32,
     /// First packet to send; not 0 if its QP waited in the middle of it (N1).
     pub index: u32,
+    /// N2: it was here before; W1 does not count it.
+    pub returns: bool,
 }
 
 /// The pacer refuses a packet for at least this many ticks.
@@ -51,6 +53,8 @@ pub struct TxConn {
     /// The connection was given up.
     pub error: bool,
     pub fifo: VecDeque<MsgRef>,
+    /// Of these, messages that W1 does not count.
+    pub returned: u32,
     /// Next packet of the oldest message.
     pub head_index: u32,
     pub responses: Responses,
@@ -66,7 +70,8 @@ impl TxConn {
             tokens: 0,
             token_time: now,
             error: false,
-            fifo: VecDeque::with_capacity(fifo_depth),
+            fifo: VecDeque::with_capacity(2 * fifo_depth),
+            returned: 0,
             head_index: 0,
             responses: Responses::default(),
         }
@@ -77,25 +82,13 @@ impl TxConn {
         if self.fifo.is_empty() {
             self.head_index = message.index;
         }
+        self.returned += u32::from(message.returns);
         self.fifo.push_back(message);
     }
 
-    /// N1: takes the messages of a QP out of the FIFO; `left` gets each with its next packet.
-    pub fn remove_messages(&mut self, qpn: u32, mut left: impl FnMut(&MsgRef, u32)) {
-        let head_leaves = self.fifo.front().is_some_and(|m| m.qpn == qpn);
-        let (mut position, head_index) = (0, self.head_index);
-        self.fifo.retain(|message| {
-            let index = if position == 0 { head_index } else { message.index };
-            position += 1;
-            let leaves = message.qpn == qpn;
-            if leaves {
-                left(message, index);
-            }
-            !leaves
-        });
-        if head_leaves {
-            self.head_index = self.fifo.front().map_or(0, |m| m.index);
-        }
+    /// W1: messages that wait for their first turn.
+    pub fn counted(&self) -> usize {
+        self.fifo.len() - self.returned as usize
     }
 
     /// Bytes sent and not retired.
@@ -140,7 +133,8 @@ impl TxConn {
 
     /// The oldest message leaves the FIFO.
     pub fn pop_message(&mut self) {
-        self.fifo.pop_front();
+        let left = self.fifo.pop_front();
+        self.returned -= u32::from(left.is_some_and(|m| m.returns));
         self.head_index = self.fifo.front().map_or(0, |m| m.index);
     }
 

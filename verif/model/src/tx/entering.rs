@@ -18,6 +18,8 @@ pub struct Entering {
     pub length: u32,
     /// N2: it was withdrawn and begins again.
     pub again: bool,
+    /// N2: it was in the FIFO before, so W1 does not count it there.
+    pub returns: bool,
 }
 
 /// What N1 did.
@@ -36,9 +38,9 @@ pub enum Withdrawal {
 pub struct RetriesSpent;
 
 impl SendQueue {
-    /// D1, N2: the next message that may enter the FIFO.
+    /// D1, N1, N2: the next message that may enter the FIFO; also while the QP waits, to be set aside in its turn.
     pub fn enter(&mut self) -> Option<Entering> {
-        if self.waits_until.is_some() || self.in_error() {
+        if self.in_error() {
             return None;
         }
         if self.fed.is_behind(self.head) {
@@ -53,7 +55,8 @@ impl SendQueue {
                 self.fed = msn.next();
                 continue;
             }
-            if !message.entered {
+            let returns = message.entered;
+            if !returns {
                 let request = is_request(message.opcode);
                 // D1: a fence waits for every READ and atomic before it; a READ or atomic for its turn.
                 if (message.fence && self.requests > 0) || (request && self.requests >= self.max_requests) {
@@ -66,13 +69,14 @@ impl SendQueue {
             let again = message.withdrawn;
             if again {
                 message.withdrawn = false;
-                message.attempt = !message.attempt;
+                self.rows[slot].attempt = !self.rows[slot].attempt;
                 message.sent = 0;
                 message.remaining = message.npkts;
             }
             let length = if is_request(message.opcode) { 0 } else { message.length };
             self.fed = msn.next();
-            return Some(Entering { msn: msn.get(), npkts: message.npkts, index: message.sent, length, again });
+            self.in_fifo += 1;
+            return Some(Entering { msn: msn.get(), npkts: message.npkts, index: message.sent, length, again, returns });
         }
         None
     }
@@ -96,8 +100,9 @@ impl SendQueue {
         Ok(Withdrawal::Began)
     }
 
-    /// N1: a message left the FIFO; its next packet is `index`.
-    pub fn left_fifo(&mut self, msn: Msn, index: u32) {
+    /// N1: a slot set a message aside; its next packet is `index`.
+    pub fn set_aside(&mut self, msn: Msn, index: u32) {
+        self.in_fifo = self.in_fifo.saturating_sub(1);
         if let Some(message) = self.outstanding_mut(msn) {
             message.sent = index;
         }

@@ -23,6 +23,8 @@ pub struct MsgRow {
     pub rq_seq: u32,
     /// More than one SGE: in the NIC's table, with bus addresses.
     pub list: Option<u32>,
+    /// MSGH.attempt.
+    pub attempt: bool,
     /// Operands of an atomic.
     pub swap_add: u64,
     pub compare: u64,
@@ -49,8 +51,6 @@ pub struct Message {
     pub entered: bool,
     /// N1: to begin again.
     pub withdrawn: bool,
-    /// MSGH.attempt.
-    pub attempt: bool,
     /// Its request was sent (D8).
     pub asked: bool,
     /// D6: a READ or atomic without its whole response.
@@ -79,7 +79,7 @@ pub struct Progress {
     pub done: bool,
     /// D8: a response is no longer awaited.
     pub answered: bool,
-    /// N2: the QP waits and nothing it has sent is outstanding.
+    /// N2: the QP waits, and nothing of it is outstanding or in the FIFO.
     pub drained: bool,
 }
 
@@ -99,7 +99,6 @@ impl Message {
             fence: new.fence,
             entered: false,
             withdrawn: false,
-            attempt: false,
             asked: false,
             unanswered: request,
             response_left: if request { new.length } else { 0 },
@@ -144,7 +143,7 @@ pub struct SendQueue {
     /// Messages without a completion.
     pub count: u32,
     pub(super) ring: Vec<Message>,
-    rows: Vec<MsgRow>,
+    pub(super) rows: Vec<MsgRow>,
     pub failure: Option<QpFailure>,
     cq_log2: u8,
     /// Completions written since the QP was opened.
@@ -160,7 +159,9 @@ pub struct SendQueue {
     pub awaited: u32,
     /// Packets that were sent and not retired.
     pub unretired: u32,
-    /// N1: no packet is sent before this tick, nor before everything is retired.
+    /// Messages in the FIFO of the connection.
+    pub(super) in_fifo: u32,
+    /// N1: no packet is sent before this tick, nor before everything is retired. An error does not change it.
     pub waits_until: Option<Tick>,
     pub(super) rnr_retry: u8,
     pub(super) rnr_left: u8,
@@ -196,6 +197,7 @@ impl SendQueue {
             max_requests: limits.max_requests.into(),
             awaited: 0,
             unretired: 0,
+            in_fifo: 0,
             waits_until: None,
             rnr_retry: limits.rnr_retry,
             rnr_left: limits.rnr_retry,
@@ -260,6 +262,7 @@ impl SendQueue {
     /// S5: a packet was sent. Returns whether it is the first request packet of its READ or atomic (D8).
     pub fn sent(&mut self, msn: Msn, last: bool) -> bool {
         self.unretired += 1;
+        self.in_fifo = self.in_fifo.saturating_sub(last.into());
         let Some(message) = self.outstanding_mut(msn) else { return false };
         if last {
             message.sent = message.npkts;
@@ -270,10 +273,20 @@ impl SendQueue {
         first
     }
 
+    /// S2: a message left the FIFO without having been sent whole.
+    pub fn skipped(&mut self) {
+        self.in_fifo = self.in_fifo.saturating_sub(1);
+    }
+
+    /// N2: something that was sent is not retired, or a message is in the FIFO.
+    pub fn is_busy(&self) -> bool {
+        self.unretired > 0 || self.in_fifo > 0
+    }
+
     /// W2: a packet of `msn` was retired. Packets of flushed messages are ignored.
     pub fn retire(&mut self, msn: Msn) -> Progress {
         self.unretired = self.unretired.saturating_sub(1);
-        let drained = self.unretired == 0 && self.waits_until.is_some();
+        let drained = self.waits_until.is_some() && !self.is_busy();
         let Some(message) = self.outstanding_mut(msn) else { return Progress { drained, ..Progress::default() } };
         message.remaining = message.remaining.saturating_sub(1);
         Progress { drained, ..self.progress(msn) }
@@ -306,7 +319,6 @@ impl SendQueue {
     /// W3: a QP in Error awaits nothing. Returns how many responses it awaited.
     pub fn forget_requests(&mut self) -> u32 {
         self.requests = 0;
-        self.waits_until = None;
         core::mem::take(&mut self.awaited)
     }
 

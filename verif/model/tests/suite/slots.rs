@@ -159,7 +159,7 @@ fn s6_resend_of_a_failed_qp_is_a_nop<P: Profile>() {
 fn early_samples_are_bounded<P: Profile>() {
     let mut s = sender::<P>(1, 16);
     s.wqe(0, 0, 2 * 4096);
-    let seen = |bytes, more| GrantInputs { inflight_bytes_seen: bytes, more_waiting: more, qp_error_seen: None };
+    let seen = |bytes, more| GrantInputs { inflight_bytes_seen: bytes, more_waiting: more, ..GrantInputs::default() };
     assert!(matches!(s.nic.step_grant(1, 0, &seen(Some(99), Some(false))), Ok(Grant::Packet(_))));
     let small = StepError::InflightTooSmall { conn: 0, seen: 4095, exact: 4096 };
     assert_eq!(s.nic.step_grant(1, 0, &seen(Some(4095), None)), Err(small));
