@@ -13,6 +13,8 @@ use std::sync::Arc;
 /// A receive, and the message that it is for.
 #[derive(Debug, Clone)]
 pub struct Receive {
+    /// It is not posted before.
+    pub at_ps: u64,
     /// As software knows it.
     pub addr: u64,
     pub lkey: u32,
@@ -70,6 +72,9 @@ impl Receiver {
         while self.poll_one(&nic.memory)? {}
         let before = self.produced;
         while self.posted.len() < 1 << RING_LOG2 {
+            if self.waiting.front().is_none_or(|r| r.at_ps > nic.now_ps()) {
+                break;
+            }
             let Some(r) = self.waiting.pop_front() else { break };
             let slot = self.produced & ((1 << RING_LOG2) - 1);
             let mut w = [0u32; ring::recv::BYTES / 4];

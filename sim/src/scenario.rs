@@ -146,6 +146,15 @@ pub struct Traffic {
     /// The peer posts receives. Without them one message is refused for want of a receive (Q2).
     #[serde(default = "yes")]
     pub receives: bool,
+    /// The peer posts a receive each time this has passed, instead of all at once: messages that find none begin again (N1 to N4).
+    #[serde(default)]
+    pub receive_gap_ns: u64,
+    /// How often in a row a message may begin again (N3); 7 is without limit.
+    #[serde(default)]
+    pub rnr_retry: u8,
+    /// Code of the time after which it does (Q2); 1 is 10 us.
+    #[serde(default = "one_u8")]
+    pub rnr_timer: u8,
     /// In all.
     pub bytes: u64,
     /// Of each message; the last one may be shorter.
@@ -178,6 +187,9 @@ fn yes() -> bool {
     true
 }
 fn one() -> usize {
+    1
+}
+fn one_u8() -> u8 {
     1
 }
 fn one_u64() -> u64 {
@@ -396,6 +408,20 @@ impl Scenario {
                     "set op = \"send\" and message_bytes = bytes, without beyond_bytes",
                 );
             }
+            if t.receive_gap_ns > 0 && !(t.op.is_consuming() && t.receives) {
+                return fail(
+                    &key("receive_gap_ns"),
+                    t.receive_gap_ns.to_string(),
+                    "the peer posts no receives",
+                    "choose op = \"send\" with receives, or leave it out",
+                );
+            }
+            if t.rnr_retry > 7 {
+                return fail(&key("rnr_retry"), t.rnr_retry.to_string(), "above 7", "choose from 0 to 7");
+            }
+            if t.rnr_timer > 31 {
+                return fail(&key("rnr_timer"), t.rnr_timer.to_string(), "above 31", "choose from 0 to 31");
+            }
             qps[t.from] += t.qps;
             qps[t.to] += t.qps;
         }
@@ -479,6 +505,9 @@ mod tests {
             ("[fabric]", "[host]\nwrite_latency_ns = [5, 1]\n[fabric]", "swap"),
             ("to = 1", "to = 1\nop = \"receive\"", "write_imm"),
             ("to = 1", "to = 1\nreceives = false", "traffic[0].receives"),
+            ("to = 1", "to = 1\nreceive_gap_ns = 9", "traffic[0].receive_gap_ns"),
+            ("to = 1", "to = 1\nrnr_retry = 8", "traffic[0].rnr_retry"),
+            ("to = 1", "to = 1\nrnr_timer = 32", "traffic[0].rnr_timer"),
             ("to = 1", "to = 2", "no such node"),
             ("to = 1", "to = 0", "itself"),
             ("to = 1", "to = 1\nqps = 0", "traffic[0].qps"),

@@ -190,6 +190,8 @@ pub struct Transfer {
     pub bytes: u64,
     /// Bytes at its end that lie beyond the remote region: it is refused, they stay unwritten.
     pub beyond: u64,
+    /// Messages may begin again (N2), so bytes may be written more than once.
+    pub repeats: bool,
 }
 
 /// Bytes of a pattern that differs at every position of every transfer.

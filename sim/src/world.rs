@@ -445,7 +445,7 @@ impl World {
                 return Err(RunError::Data { node: t.to, transfer: i, offset, got, expected, wrong });
             }
             if let Some(counts) = memory.write_counts(t.remote) {
-                if let Some(offset) = counts.iter().take(t.bytes as usize).position(|c| *c != 1) {
+                if let Some(offset) = counts.iter().take(t.bytes as usize).position(|c| *c != 1 && !(t.repeats && *c > 0)) {
                     return Err(RunError::Placement { node: t.to, transfer: i, offset, count: counts[offset] });
                 }
             }
@@ -583,8 +583,8 @@ fn traffic(
                 q.tx_start_msn = msn[dir];
                 q.rx_start_msn = msn[1 - dir];
                 q.cq_log2 = stream.rings.cq_log2;
-                // the RTL does not try again (N3)
-                q.rnr_retry = 0;
+                q.rnr_retry = t.rnr_retry;
+                q.min_rnr_timer = t.rnr_timer;
                 setups[node].qps.push((qp, q, stream.rings));
                 if dir == 0 {
                     nodes[node].streams.push(stream);
@@ -616,7 +616,9 @@ fn traffic(
                 continue;
             }
             let has_memory = t.op.is_send();
+            let late_ns = t.receive_gap_ns * (m / t.qps as u64 + 1);
             nodes[t.to].receivers[first_receiver + stream].add(Receive {
+                at_ps: if t.receive_gap_ns == 0 { 0 } else { start_ps + HEAD_START_PS + (t.start_ns + late_ns) * 1000 },
                 addr: if has_memory { (remote ^ TRANSLATION) + offset } else { 0 },
                 lkey: if has_memory { rkey } else { 0 },
                 room: if has_memory { t.message_bytes as u32 } else { 0 },
@@ -637,7 +639,8 @@ fn traffic(
         }
         // without a receive nothing is placed
         let beyond = if t.receives { t.beyond_bytes } else { t.bytes };
-        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes, beyond });
+        let repeats = t.receive_gap_ns > 0;
+        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes, beyond, repeats });
     }
     Ok(transfers)
 }

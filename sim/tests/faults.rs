@@ -65,6 +65,9 @@ const RECEIVES_SENDS: &str =
 /// For want of a receive.
 const RECEIVES_NOTHING: &str =
     "[[traffic]]\nfrom = 1\nto = 0\nop = \"write_imm\"\nbytes = 2500\nmessage_bytes = 2500\nreceives = false\n";
+/// Node 0 sends messages whose receives are posted late.
+const BEGINS_AGAIN: &str =
+    "[[traffic]]\nfrom = 0\nto = 1\nop = \"send\"\nbytes = 12000\nmessage_bytes = 3000\nrnr_retry = 7\nreceive_gap_ns = 60000\n";
 const SMALL: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 4\n";
 const WIDE: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 32\n";
 
@@ -87,7 +90,7 @@ faults! {
     /// R2: a packet that came twice is written to memory twice.
     duplicate_placed_again = 6, "R5 (placement)", "placed", &with(&[SMALL, "[fabric]\nduplicate = 0.1\n", RECEIVES]);
     /// C4: the pacer lets packets go ahead of the rate.
-    rate_hint_ignored = 7, "S1/S2, room, C3, C4", "kind",
+    rate_hint_ignored = 7, "S1/S2, room, N1, C3, C4", "kind",
         &with(&["[connection]\npaths = 2\nmtu_bytes = 1024\ninit_hint_mbps = 2000\n", SENDS]);
     /// W2: a CQE is written while the last packet of its message is still out.
     completion_before_the_last_byte = 8, "W2", "packets to come", &with(&[SMALL, SENDS]);
@@ -106,6 +109,10 @@ faults! {
     immediate_of_another_message = 15, "Q5", "data", &with(&[SMALL, RECEIVES_SENDS]);
     /// Q2: a packet without a receive is accepted.
     refusal_for_want_of_a_receive_left_out = 16, "Q2", "rnr", &with(&[SMALL, RECEIVES_NOTHING]);
+    /// N2: a message that begins again looks like its first attempt.
+    attempt_not_toggled = 17, "S5 (contents", "bytes near", &with(&[SMALL, BEGINS_AGAIN]);
+    /// N2: a wait ends while packets of the first attempt are under way.
+    wait_ends_too_early = 18, "N2", "qp", &with(&[SMALL, "[fabric]\ndelay_ns = 20000\n", BEGINS_AGAIN]);
 }
 
 /// What a report says about a planted fault: rule, field, both values, state, the last records, where to look.

@@ -64,7 +64,7 @@ pub struct BuildConfig {
     pub paths: usize,
     /// M: messages of a stream that may be outstanding (a power of two).
     pub msgs_per_stream: usize,
-    /// Messages waiting or running per connection in the segmenter (a power of two).
+    /// Messages waiting or running per connection in the segmenter (a power of two; with `sends` at least M).
     pub conn_fifo: usize,
     /// Outstanding packets that the retransmit pool can hold (a multiple of 8).
     pub pool_packets: usize,
@@ -143,6 +143,11 @@ impl BuildConfig {
             if !value.is_power_of_two() {
                 return Err(ConfigError::NotPowerOfTwo { build, field, value });
             }
+            if !(min..=max).contains(&value) {
+                return Err(ConfigError::OutOfRange { build, field, value, min, max });
+            }
+            // N2: all messages of a queue pair may come back at once
+            let (field, value, min, max) = ("conn_fifo", self.conn_fifo, self.msgs_per_stream, 256);
             if !(min..=max).contains(&value) {
                 return Err(ConfigError::OutOfRange { build, field, value, min, max });
             }

@@ -202,6 +202,10 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_err_conn: Signal<Out, Bits<16>>,
     pub commit_err_code: Signal<Out, Bits<8>>,
     pub commit_err_msn: Signal<Out, Bits<24>>,
+    pub commit_err_now: Signal<Out, Bits<32>>,
+    pub commit_rnr_valid: Signal<Out, Bit>,
+    pub commit_rnr_qp: Signal<Out, Bits<16>>,
+    pub commit_rnr_now: Signal<Out, Bits<32>>,
     pub commit_wqe_valid: Signal<Out, Bit>,
     pub commit_wqe_qp: Signal<Out, Bits<16>>,
     pub commit_wqe_wqe_index: Signal<Out, Bits<16>>,
@@ -271,7 +275,7 @@ impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
             commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx, commit_rx_unacked, commit_rx_exp,
             commit_drop_valid, commit_drop_reason, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind,
-            commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_wqe_valid, commit_wqe_qp,
+            commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_err_now, commit_rnr_valid, commit_rnr_qp, commit_rnr_now, commit_wqe_valid, commit_wqe_qp,
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
             dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_recv_valid, commit_recv_qp, commit_recv_index,
             commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
@@ -426,6 +430,9 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.msgrow_imm.next = self.fetch.msgrow_imm.val();
         self.egress.msgrow_rq_seq.next = self.fetch.msgrow_rq_seq.val();
         self.egress.msgrow_sol.next = self.fetch.msgrow_sol.val();
+        self.egress.attempt_write.next = self.tx.attempt_write.val();
+        self.egress.attempt_addr.next = self.tx.attempt_addr.val();
+        self.egress.attempt_value.next = self.tx.attempt_value.val();
         comment!("completions and errors");
         self.completion.ret_valid.next = self.tx.ret_valid.val();
         self.tx.ret_ready.next = self.completion.ret_ready.val();
@@ -439,6 +446,22 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.nak_code.next = self.tx.nak_code.val();
         self.completion.nak_msn.next = self.tx.nak_msn.val();
         self.completion.nak_rnr.next = self.tx.nak_rnr.val();
+        self.tx.withdraw_valid.next = self.completion.withdraw_valid.val();
+        self.tx.withdraw_qp.next = self.completion.withdraw_qp.val();
+        self.tx.withdraw_msn.next = self.completion.withdraw_msn.val();
+        self.tx.withdraw_code.next = self.completion.withdraw_code.val();
+        self.tx.withdraw_began.next = self.completion.withdraw_began.val();
+        self.completion.over_valid.next = self.tx.over_valid.val();
+        self.tx.over_ready.next = self.completion.over_ready.val();
+        self.completion.over_qp.next = self.tx.over_qp.val();
+        self.tx.over_done.next = self.completion.over_done.val();
+        self.tx.over_failed.next = self.completion.over_failed.val();
+        self.tx.over_head.next = self.completion.over_head.val();
+        self.completion.again_valid.next = self.tx.again_valid.val();
+        self.tx.again_ready.next = self.completion.again_ready.val();
+        self.completion.again_qp.next = self.tx.again_qp.val();
+        self.completion.again_msn.next = self.tx.again_msn.val();
+        self.completion.rnr_hold.next = self.tx.rnr_hold.val();
         self.completion.cerr_valid.next = self.tx.cerr_valid.val();
         self.tx.cerr_ready.next = self.completion.cerr_ready.val();
         self.completion.cerr_conn.next = self.tx.cerr_conn.val();
@@ -581,6 +604,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.hdr_imm.next = self.parser.hdr_imm.val();
         self.rx.hdr_has_imm.next = self.parser.hdr_has_imm.val();
         self.rx.hdr_sol.next = self.parser.hdr_sol.val();
+        self.rx.hdr_attempt.next = self.parser.hdr_attempt.val();
         self.rx.hdr_ts_echo.next = self.parser.hdr_ts_echo.val();
         self.rx.hdr_service.next = self.parser.hdr_service.val();
         self.rx.hdr_ce.next = self.parser.hdr_ce.val();
@@ -735,6 +759,10 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_err_conn.next = self.completion.commit_err_conn.val();
         self.commit_err_code.next = self.completion.commit_err_code.val();
         self.commit_err_msn.next = self.completion.commit_err_msn.val();
+        self.commit_err_now.next = self.csr.now.val();
+        self.commit_rnr_valid.next = self.completion.commit_rnr_valid.val();
+        self.commit_rnr_qp.next = self.completion.commit_rnr_qp.val();
+        self.commit_rnr_now.next = self.csr.now.val();
         self.commit_wqe_valid.next = self.fetch.commit_valid.val();
         self.commit_wqe_qp.next = self.fetch.msg_qp.val();
         self.commit_wqe_wqe_index.next = self.fetch.cmsg_wqe_index.val();
@@ -831,7 +859,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.events.next =
             self.events.val().replace_bit(27, self.fetch.commit_valid.val() & self.fetch.cmsg_status.val().any());
         self.events.next = self.events.val().replace_bit(28, self.completion.commit_cqe_valid.val());
-        self.events.next = self.events.val().replace_bit(29, self.completion.commit_err_valid.val());
+        self.events.next =
+            self.events.val().replace_bit(29, self.completion.commit_err_valid.val() & self.completion.commit_err_fails.val());
         self.events.next =
             self.events.val().replace_bit(30, self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 6));
         self.csr.events.next = self.events.val();
@@ -1013,6 +1042,10 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_err_conn: Signal<Out, Bits<16>>,
     pub commit_err_code: Signal<Out, Bits<8>>,
     pub commit_err_msn: Signal<Out, Bits<24>>,
+    pub commit_err_now: Signal<Out, Bits<32>>,
+    pub commit_rnr_valid: Signal<Out, Bit>,
+    pub commit_rnr_qp: Signal<Out, Bits<16>>,
+    pub commit_rnr_now: Signal<Out, Bits<32>>,
     pub commit_wqe_valid: Signal<Out, Bit>,
     pub commit_wqe_qp: Signal<Out, Bits<16>>,
     pub commit_wqe_wqe_index: Signal<Out, Bits<16>>,
@@ -1063,7 +1096,7 @@ impl<const W: usize, const K: usize, const NB: usize> Top<W, K, NB> {
             commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx, commit_rx_unacked, commit_rx_exp,
             commit_drop_valid, commit_drop_reason, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind,
-            commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_wqe_valid, commit_wqe_qp,
+            commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_err_now, commit_rnr_valid, commit_rnr_qp, commit_rnr_now, commit_wqe_valid, commit_wqe_qp,
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
             dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_recv_valid, commit_recv_qp, commit_recv_index,
             commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
@@ -1247,6 +1280,10 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
         self.commit_err_conn.next = self.engine.commit_err_conn.val();
         self.commit_err_code.next = self.engine.commit_err_code.val();
         self.commit_err_msn.next = self.engine.commit_err_msn.val();
+        self.commit_err_now.next = self.engine.commit_err_now.val();
+        self.commit_rnr_valid.next = self.engine.commit_rnr_valid.val();
+        self.commit_rnr_qp.next = self.engine.commit_rnr_qp.val();
+        self.commit_rnr_now.next = self.engine.commit_rnr_now.val();
         self.commit_wqe_valid.next = self.engine.commit_wqe_valid.val();
         self.commit_wqe_qp.next = self.engine.commit_wqe_qp.val();
         self.commit_wqe_wqe_index.next = self.engine.commit_wqe_wqe_index.val();

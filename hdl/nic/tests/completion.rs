@@ -18,7 +18,7 @@ fn simulation_equals_verilog() {
         reset, fault, cmsg_valid, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id, cmsg_signaled, cmsg_opcode,
         cmsg_status, ret_valid, ret_qp, ret_msn, ret_bytes, nak_valid, nak_qp, nak_code, nak_msn, cerr_valid, cerr_conn, rxerr_valid,
         rxerr_qp, nak_conn, nak_rnr, quiet, cfg_valid, cfg_table, cfg_index, cfg_data, rel_qp_ready, qperr_tx_addr, qperr_rx_addr, qperr_host_addr,
-        cw_desc_ready, cw_ready, flush_ready, rcqe_valid, rcqe_addr, rcqe_data
+        cw_desc_ready, cw_ready, flush_ready, over_valid, over_qp, again_valid, again_qp, again_msn, rnr_hold, rcqe_valid, rcqe_addr, rcqe_data
     })
     .top("completion")
     .cycles(3000)
@@ -33,6 +33,9 @@ fn simulation_equals_verilog() {
     .limit("nak_qp", 0..=7)
     .limit("nak_msn", 0..=7)
     .limit("cerr_conn", 0..=3)
+    .limit("over_qp", 0..=3)
+    .limit("again_qp", 0..=3)
+    .limit("again_msn", 0..=7)
     .limit("rxerr_qp", 0..=7)
     .limit("cfg_index", 0..=3)
     .limit("cfg_table", 1..=3)
@@ -55,6 +58,9 @@ fn simulation_equals_verilog() {
         data[0] = 1 | (random.below(4) as u32) << 16;
         data[8] = 0;
         inputs.set("cfg_data", data);
+        inputs.set("rnr_hold", random.chance(0.2));
+        inputs.set("over_valid", random.chance(0.1));
+        inputs.set("again_valid", random.chance(0.1));
         for v in ["cfg_valid"] {
             if random.chance(0.98) {
                 inputs.set(v, 0u32);

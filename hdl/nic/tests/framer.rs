@@ -8,8 +8,18 @@ use mrnic_nic::packet::Framer;
 use rand::{rngs::SmallRng, Rng, SeedableRng};
 
 const QPS: u64 = 4;
-const WRITE: Message =
-    Message { laddr: 0x1000, raddr: 0x2000, rkey: 1, length: 1 << 30, peer_qpn: 7, opcode: 0, imm: 0, rq_seq: 0, sol: false };
+const WRITE: Message = Message {
+    laddr: 0x1000,
+    raddr: 0x2000,
+    rkey: 1,
+    length: 1 << 30,
+    peer_qpn: 7,
+    opcode: 0,
+    imm: 0,
+    rq_seq: 0,
+    sol: false,
+    attempt: false,
+};
 
 fn sizes(mtu: u64) -> Vec<u64> {
     let mut sizes: Vec<u64> = (0..=9).chain(60..=68).chain([127, 128, 129, 255]).collect();
@@ -43,7 +53,8 @@ fn prepared(config: BuildConfig, seed: u64) -> (Bench, Vec<Conn>, SmallRng) {
                 true => {
                     let opcode = (qp + u64::from(msn)) % 4;
                     let sol = opcode != 0 && rng.random();
-                    Message { opcode, sol, imm: rng.random(), rq_seq: rng.random_range(0..1 << 24), ..message }
+                    let attempt = rng.random();
+                    Message { opcode, sol, attempt, imm: rng.random(), rq_seq: rng.random_range(0..1 << 24), ..message }
                 }
                 false => message,
             };

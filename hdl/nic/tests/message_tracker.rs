@@ -1,4 +1,4 @@
-//! message_tracker against a map of messages (R7, code 7 of R3, and which receives it completes: Q5); simulation = Verilog.
+//! message_tracker against a map of messages (R7, code 7 of R3, N4, and which receives it completes: Q5); simulation = Verilog.
 mod rx_support;
 
 use mrnic_difftest::difftest;
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 struct Stream {
     start: u64,
     exp: u64,
-    /// (bytes, done, receive)
-    open: BTreeMap<u64, (u64, bool, Option<u64>)>,
+    /// (bytes, done, receive, attempt)
+    open: BTreeMap<u64, (u64, bool, Option<u64>, u64)>,
 }
 
 fn bench(build_name: &'static str) -> Bench {
@@ -43,11 +43,20 @@ fn open(b: &mut Bench, qp: u64, start: u64) {
 
 /// A packet; returns whether it fits. It is taken if it does.
 fn packet(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64) -> bool {
-    consuming_packet(b, qp, msn, bytes, length, None)
+    consuming_packet(b, qp, msn, bytes, length, None, 0).0
 }
 
-/// The same, of a message that may use a receive.
-fn consuming_packet(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64, receive: Option<u64>) -> bool {
+/// The same, of a message that may use a receive; whether it fits, and whether the message is complete already.
+fn consuming_packet(
+    b: &mut Bench,
+    qp: u64,
+    msn: u64,
+    bytes: u64,
+    length: u64,
+    receive: Option<u64>,
+    attempt: u64,
+) -> (bool, bool) {
+    b.set("attempt", attempt);
     b.set("consuming", receive.is_some().into());
     b.set("receive", receive.unwrap_or(0xA5));
     for (name, value) in [("qp", qp), ("msn", msn & 0xFF_FFFF), ("payload_bytes", bytes), ("length", length), ("start", 1)] {
@@ -60,14 +69,16 @@ fn consuming_packet(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64, r
     b.set("consuming", 1);
     b.set("receive", 0x77);
     b.dut.cycles(3);
-    let fits = b.get("fits") == 1;
+    b.set("attempt", 1 - attempt);
+    let late = b.get("late") == 1;
+    let fits = b.get("fits") == 1 && !late;
     if fits {
         b.set("take", 1);
         b.cycle();
         b.set("take", 0);
         idle(b);
     }
-    fits
+    (fits, late)
 }
 
 /// The receives passed, in order; it is known when the last of them is taken.
@@ -101,7 +112,7 @@ fn completion_in_order_is_that_of_a_map() {
         for (qp, s) in streams.iter().enumerate() {
             open(&mut b, qp as u64, s.start);
         }
-        let (mut refused, mut passed_many, mut completed) = (0, 0, 0);
+        let (mut refused, mut passed_many, mut completed, mut begun_again, mut late) = (0, 0, 0, 0, 0);
         for _ in 0..4000 {
             let qp = rng.below(3);
             let s = &mut streams[qp as usize];
@@ -109,23 +120,33 @@ fn completion_in_order_is_that_of_a_map() {
             let n = match rng.below(10) {
                 0 => s.exp,
                 1 => s.exp + m + rng.below(2),
-                2 => s.exp.saturating_sub(1 + rng.below(3)),
+                2 => s.exp.saturating_sub(1 + rng.below(m + 2)),
                 _ => s.exp + rng.below(m),
             };
             // a complete one is rarely of interest
             let done = s.open.get(&n).is_some_and(|e| e.1);
             let n = if done && rng.chance(80) { s.exp + rng.below(3) } else { n };
             let length = (n % 4) * 100;
-            let (have, ..) = s.open.get(&n).copied().unwrap_or_default();
+            let at = s.open.get(&n).copied();
+            let (was, _, _, first) = at.unwrap_or_default();
+            // N4: the sender begins again
+            let attempt = if rng.chance(10) { 1 - first } else { first };
+            let have = if at.is_some() && attempt != first { 0 } else { was };
+            let complete = at.is_some_and(|e| e.1) || (n < s.exp && s.exp - n <= m);
             let bytes = if rng.chance(5) { length - have + 1 } else { (length - have).min(100) };
-            let want = n >= s.exp && n < s.exp + m && have + bytes <= length;
+            let want = n >= s.exp && n < s.exp + m && have + bytes <= length && !complete;
             let receive = rng.chance(60).then(|| rng.below(256));
-            let fits = consuming_packet(&mut b, qp, s.start + n, bytes, length, receive);
+            let (fits, is_late) = consuming_packet(&mut b, qp, s.start + n, bytes, length, receive, attempt);
+            let late_wanted = complete && (n < s.exp + m);
+            assert_eq!(is_late, late_wanted, "message {n}, oldest {}", s.exp);
+            late += u32::from(is_late);
+            begun_again += u32::from(fits && have != was);
             assert_eq!(fits, want, "message {n}, oldest {}, {have} + {bytes} of {length}", s.exp);
             refused += u32::from(!fits);
             if fits {
                 let e = s.open.entry(n).or_default();
-                e.0 += bytes;
+                e.0 = have + bytes;
+                e.3 = attempt;
                 e.1 |= e.0 == length;
                 e.2 = receive;
                 let before = s.exp;
@@ -144,6 +165,7 @@ fn completion_in_order_is_that_of_a_map() {
             assert_eq!(b.get("exp_read"), (s.start + s.exp) & 0xFF_FFFF);
         }
         assert!(refused > 100 && passed_many > 10, "{refused} refused, {passed_many} times more than two passed");
+        assert!(begun_again > 20 && late > 100, "{begun_again} begun again, {late} late");
         assert!(completed > 100, "{completed} receives complete");
     }
 }
@@ -162,7 +184,7 @@ fn opening_forgets() {
 fn simulation_equals_verilog() {
     let small = BuildConfig { qps: 2, msgs_per_stream: 4, ..build("sim").unwrap() };
     difftest!(MessageTracker::new(&small), clock: clock, inputs: {
-        reset, start, qp, msn, payload_bytes, length, take, clear, consuming, receive, pass_ready
+        reset, start, qp, msn, payload_bytes, length, attempt, take, clear, consuming, receive, pass_ready
     })
     .top("message_tracker")
     .cycles(6000)

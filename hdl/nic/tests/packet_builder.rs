@@ -19,7 +19,7 @@ fn small() -> BuildConfig {
 fn simulation_equals_verilog() {
     let report = difftest!(PacketBuilder::new(&small()), clock: clock, inputs: {
         reset, cfg_valid, cfg_table, cfg_index, cfg_data, msgrow_ask, msgrow_valid, msgrow_addr, msgrow_laddr, msgrow_raddr,
-        msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
+        msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, attempt_write, attempt_addr, attempt_value, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
         desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_ts,
         desc_port, dr_desc_ready, header_ready
     })
@@ -29,6 +29,7 @@ fn simulation_equals_verilog() {
     .limit("cfg_table", 0..=2)
     .limit("cfg_index", 0..=3)
     .limit("msgrow_addr", 0..=15)
+    .limit("attempt_addr", 0..=15)
     .limit("desc_kind", 0..=2)
     .limit("desc_conn", 0..=3)
     .limit("desc_qp", 0..=3)

@@ -27,7 +27,7 @@ macro_rules! maker {
 }
 maker!(header: RxHeader {
     opcode, ack_req, ppsn, dest_qp, ecn_ce, home, via, conn, rtx, tx_ts, msn, first, last, va, rkey, length, payload_bytes,
-    rq_seq, imm, has_imm, sol,
+    rq_seq, imm, has_imm, sol, attempt,
 });
 maker!(conn_row: RxConnRow { open, paths_log2, mtu_log2 });
 maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed });
@@ -189,7 +189,10 @@ fn the_first_failed_check_of_a_packet_decides() {
             pack::<RxQpRow>(&mut b, "qp_row", &[("open", open.into()), ("conn", qp_conn), ("failed", failed.into())]);
             let answers =
                 [("verdict", class), ("fits", fits.into()), ("key_code", key), ("found", found), ("receive_bytes", room)];
-            for (name, value) in answers.into_iter().chain([("qp_error", error.into()), ("load", 1)]) {
+            // N4
+            let complete = sends && rng.chance(10);
+            let others = [("qp_error", error.into()), ("load", 1), ("complete", complete.into())];
+            for (name, value) in answers.into_iter().chain(others) {
                 b.set(name, value);
             }
             b.cycle();
@@ -207,6 +210,8 @@ fn the_first_failed_check_of_a_packet_decides() {
                 (4, false, false, 0)
             } else if failed || error {
                 (6, false, false, 0)
+            } else if complete {
+                (0, false, false, 0)
             } else if consumes && found == 1 {
                 (0, true, false, 0)
             } else if consumes && found == 2 || bytes > 256 || !fits {
@@ -229,7 +234,12 @@ fn the_first_failed_check_of_a_packet_decides() {
             assert_eq!(classes, [0, 1, 2].map(|n| classed && class == n), "round {round}: class");
             assert_eq!(b.get("allowed") == 1, classed, "round {round}");
             let looks = classed && class == 0 && consumes && reached;
-            assert_eq!([b.get("looks"), b.get("finds")].map(|v| v == 1), [looks, looks && found == 0], "round {round}");
+            assert_eq!(
+                [b.get("looks"), b.get("finds")].map(|v| v == 1),
+                [looks, looks && found == 0 && !complete],
+                "round {round}"
+            );
+            assert_eq!(b.get("late") == 1, request && reached && complete, "round {round}: N4");
             *counts.entry((opcode, want)).or_insert(0) += 1;
         }
         println!("{counts:?}");
@@ -293,7 +303,7 @@ fn ack_collect_equals_verilog_with(window: u64) {
 #[test]
 fn packet_check_equals_verilog() {
     let report = difftest!(PacketCheck::new(&BuildConfig { sends: true, ..small() }), clock: clock, inputs: {
-        fault, timer, load, qp_error, verdict, fits, key_code, found, receive_bytes
+        fault, timer, load, qp_error, verdict, fits, complete, key_code, found, receive_bytes
     })
     .input_as("header", |b| &mut b.header, header)
     .input_as("conn_row", |b| &mut b.conn_row, conn_row)

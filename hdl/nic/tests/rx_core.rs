@@ -141,7 +141,7 @@ fn simulation_equals_verilog() {
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data,
-        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready
+        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready
     })
     .top("rx_core")
     .cycles(2500)
@@ -217,6 +217,7 @@ fn simulation_equals_verilog() {
                 "hdr_imm",
                 "hdr_has_imm",
                 "hdr_sol",
+                "hdr_attempt",
             ];
             if waiting {
                 inputs.hold("hdr_valid");

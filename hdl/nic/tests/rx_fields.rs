@@ -82,6 +82,7 @@ fn reference(frame: &[u8], vlan: bool, ipv6: bool, sends: bool) -> (Packed, Pack
         header.set("imm", of(opcode, "IMMH", "immediate"));
         header.set("has_imm", of(opcode, "MSGH", "imm"));
         header.set("sol", of(opcode, "MSGH", "sol"));
+        header.set("attempt", of(opcode, "MSGH", "attempt"));
         for (name, from, field) in SEND.iter().filter(|_| opcode == "SEND") {
             header.set(name, of("SEND", from, field));
         }
@@ -198,7 +199,8 @@ fn fields_of_good_frames_are_those_of_the_codec() {
         let ipv6 = rng.chance(50);
         let net = if ipv6 { NetAddr::v6(a, b, [7; 16], [9; 16]) } else { NetAddr::v4(a, b, [10, 0, 0, 1], [10, 0, 0, 2]) };
         let msn = Msn::new(pick(&mut rng, &[0, 0xFF_FFFF, 0x12_3456]));
-        let msg = Msg { first: rng.chance(50), last: rng.chance(50), sol: rng.chance(50), msn, ..Msg::default() };
+        let [first, last, sol, attempt] = std::array::from_fn(|_| rng.chance(50));
+        let msg = Msg { first, last, sol, attempt, msn };
         let imm = rng.chance(50).then(|| rng.next() as u32);
         let body = match rng.below(6) {
             0 => Body::Nop { msg },
@@ -273,7 +275,7 @@ fn fields_of_good_frames_are_those_of_the_codec() {
                     ("last", msg.last.into()),
                 ]);
                 want.extend([("va", va), ("rkey", rkey.into()), ("length", length.into())]);
-                want.extend([("has_imm", imm.is_some().into()), ("sol", msg.sol.into())]);
+                want.extend([("has_imm", imm.is_some().into()), ("sol", msg.sol.into()), ("attempt", msg.attempt.into())]);
                 if let Some(imm) = imm {
                     want.extend([("imm", imm.immediate.into()), ("rq_seq", imm.rq_seq.into())]);
                 }
@@ -281,7 +283,7 @@ fn fields_of_good_frames_are_those_of_the_codec() {
             Body::Send { msg, rq_seq, offset, length, imm } => {
                 want.extend([("opcode", 0xE1), ("msn", msg.msn.get().into()), ("sol", msg.sol.into())]);
                 want.extend([("va", offset.into()), ("length", length.into()), ("rq_seq", rq_seq.into())]);
-                want.extend([("has_imm", imm.is_some().into())]);
+                want.extend([("has_imm", imm.is_some().into()), ("attempt", msg.attempt.into())]);
                 want.extend(imm.map(|imm| ("imm", u64::from(imm))));
             }
             Body::Nop { msg } => want.extend([("opcode", 0xF7), ("msn", msg.msn.get().into())]),

@@ -53,7 +53,7 @@ fn outcome(frame: &[u8], sends: bool) -> Outcome {
             fields.extend([("opcode", 0xE0), ("msn", msg.msn.get().into()), ("first", msg.first.into())]);
             fields.extend([("last", msg.last.into()), ("va", va), ("rkey", rkey.into()), ("length", length.into())]);
             if sends {
-                fields.extend([("has_imm", imm.is_some().into()), ("sol", msg.sol.into())]);
+                fields.extend([("has_imm", imm.is_some().into()), ("sol", msg.sol.into()), ("attempt", msg.attempt.into())]);
             }
             if let Some(imm) = imm {
                 fields.extend([("imm", imm.immediate.into()), ("rq_seq", imm.rq_seq.into())]);
@@ -63,6 +63,7 @@ fn outcome(frame: &[u8], sends: bool) -> Outcome {
             fields.extend([("opcode", 0xE1), ("msn", msg.msn.get().into()), ("first", msg.first.into())]);
             fields.extend([("last", msg.last.into()), ("va", offset.into()), ("length", length.into())]);
             fields.extend([("rq_seq", rq_seq.into()), ("has_imm", imm.is_some().into()), ("sol", msg.sol.into())]);
+            fields.push(("attempt", msg.attempt.into()));
             fields.extend(imm.map(|imm| ("imm", u64::from(imm))));
         }
         Body::Nop { msg } => fields.extend([("opcode", 0xF7), ("msn", msg.msn.get().into())]),
@@ -87,8 +88,8 @@ fn random_body(rng: &mut Rng) -> Body {
         first: rng.chance(50),
         last: rng.chance(50),
         sol: rng.chance(50),
+        attempt: rng.chance(50),
         msn: Msn::new(rng.next() as u32 & 0xFF_FFFF),
-        ..Msg::default()
     };
     let (va, rkey, length) = (rng.next(), rng.next() as u32, rng.next() as u32);
     let imm = rng.chance(50).then(|| rng.next() as u32);

@@ -15,8 +15,8 @@ fn small() -> BuildConfig {
 #[test]
 fn simulation_equals_verilog() {
     difftest!(Segmenter::new(&small()), clock: clock, inputs: {
-        reset, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, wake_a_valid, wake_a_conn, wake_b_valid,
-        wake_b_conn, done_valid, done_advance, done_skip, done_requeue, rel_conn_ready
+        reset, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, msg_index, msg_returns, wake_a_valid, wake_a_conn, wake_b_valid,
+        wake_b_conn, done_valid, done_advance, done_skip, done_aside, done_requeue, rel_conn_ready
     })
     .top("segmenter")
     .cycles(6000)
@@ -26,7 +26,8 @@ fn simulation_equals_verilog() {
     .limit("wake_a_conn", 0..=3)
     .limit("wake_b_conn", 0..=3)
     .limit("msg_npkts", 1..=3)
-    .source("msg_valid", "msg_ready", &["msg_conn", "msg_qp", "msg_msn", "msg_npkts", "msg_length"])
+    .limit("msg_index", 0..=2)
+    .source("msg_valid", "msg_ready", &["msg_conn", "msg_qp", "msg_msn", "msg_npkts", "msg_length", "msg_index", "msg_returns"])
     .sink("rel_conn_ready")
     .stimulus(|random, cycle, inputs| {
         let quiet = cycle / 300 % 2 == 0;
@@ -48,18 +49,24 @@ struct Msg {
     msn: u64,
     npkts: u64,
     length: u64,
+    /// First packet to send.
+    start: u64,
+    /// It came back: it takes none of work_fetch's places.
+    returns: bool,
 }
 
 /// The sequencer's side, with a list of messages per connection as reference.
 struct World {
     bench: Bench,
     rng: StdRng,
-    /// Messages accepted and not yet left, with the packets sent of the first.
+    /// Messages accepted and not yet left, with the next packet of the first.
     conns: Vec<(VecDeque<Msg>, u64)>,
     /// A wake, message or requeue since the last offer made after it.
     owed: Vec<bool>,
     /// Room as work_fetch counts it.
     room: Vec<usize>,
+    /// Room for messages that come back.
+    back: Vec<usize>,
     clock: u64,
 }
 
@@ -73,19 +80,35 @@ impl World {
             conns: vec![(VecDeque::new(), 0); config.conns],
             owed: vec![false; config.conns],
             room: vec![config.conn_fifo; config.conns],
+            back: vec![config.conn_fifo; config.conns],
             clock: 0,
         }
     }
 
     fn idle_inputs(&mut self) {
-        for name in ["msg_valid", "wake_a_valid", "wake_b_valid", "done_valid", "done_advance", "done_skip", "done_requeue"] {
+        for name in [
+            "msg_valid",
+            "wake_a_valid",
+            "wake_b_valid",
+            "done_valid",
+            "done_advance",
+            "done_skip",
+            "done_aside",
+            "done_requeue",
+        ] {
             self.bench.set(name, 0);
         }
     }
 
     /// Puts a message in if the block takes one in this clock.
     fn message(&mut self, conn: usize, npkts: u64) -> bool {
-        if self.room[conn] == 0 || !self.bench.high("msg_ready") {
+        self.some_message(conn, npkts, false)
+    }
+
+    /// The same; with `returns` one that comes back in the middle of it, or from its start.
+    fn some_message(&mut self, conn: usize, npkts: u64, returns: bool) -> bool {
+        let room = if returns { self.back[conn] } else { self.room[conn] };
+        if room == 0 || !self.bench.high("msg_ready") {
             return false;
         }
         let m = Msg {
@@ -93,6 +116,8 @@ impl World {
             msn: self.rng.random_range(0..1 << 24),
             npkts,
             length: self.rng.random_range(0..1 << 32),
+            start: if returns { self.rng.random_range(0..npkts) } else { 0 },
+            returns,
         };
         for (name, value) in [
             ("msg_valid", 1),
@@ -101,10 +126,18 @@ impl World {
             ("msg_msn", m.msn),
             ("msg_npkts", m.npkts),
             ("msg_length", m.length),
+            ("msg_index", m.start),
+            ("msg_returns", m.returns.into()),
         ] {
             self.bench.set(name, value);
         }
-        self.room[conn] -= 1;
+        match returns {
+            true => self.back[conn] -= 1,
+            false => self.room[conn] -= 1,
+        }
+        if self.conns[conn].0.is_empty() {
+            self.conns[conn].1 = m.start;
+        }
         self.conns[conn].0.push_back(m);
         self.owed[conn] = true;
         true
@@ -123,12 +156,12 @@ impl World {
         }
         let conn = self.bench.get("next_conn") as usize;
         let b = &mut self.bench;
-        let got =
-            Msg { qp: b.get("next_qp"), msn: b.get("next_msn"), npkts: b.get("next_npkts"), length: b.get("next_length") };
+        let got = ["next_qp", "next_msn", "next_npkts", "next_length"].map(|name| b.get(name));
         let (has, index, more) = (b.high("next_has_msg"), b.get("next_index"), b.high("next_more"));
         let (queue, sent) = &self.conns[conn];
         if has {
-            assert_eq!(Some(&got), queue.front(), "clock {}: the oldest message of {conn}", self.clock);
+            let oldest = queue.front().map(|m| [m.qp, m.msn, m.npkts, m.length]);
+            assert_eq!(Some(got), oldest, "clock {}: the oldest message of {conn}", self.clock);
             assert_eq!(index, *sent, "clock {}: progress of {conn}", self.clock);
             if more {
                 assert!(queue.len() > 1);
@@ -138,17 +171,31 @@ impl World {
     }
 
     fn done(&mut self, conn: usize, advance: bool, skip: bool, requeue: bool) {
+        self.leave(conn, advance, (skip, false), requeue);
+    }
+
+    /// `leaves`: it is skipped, it is set aside.
+    fn leave(&mut self, conn: usize, advance: bool, (skip, aside): (bool, bool), requeue: bool) {
         let has = self.bench.high("next_has_msg");
         self.bench.set("done_valid", 1);
         self.bench.set("done_advance", (advance && has).into());
         self.bench.set("done_skip", (skip && has).into());
+        self.bench.set("done_aside", (aside && has).into());
         self.bench.set("done_requeue", requeue.into());
+        let out = ["out_sent", "out_left", "out_aside"].map(|name| self.bench.high(name));
+        if !has {
+            assert_eq!(out, [false; 3], "nothing becomes of no message");
+        }
         if has {
             let (queue, sent) = &mut self.conns[conn];
             *sent += u64::from(advance);
-            if skip || *sent == queue[0].npkts {
-                queue.pop_front();
-                *sent = 0;
+            let leaves = skip || aside || *sent == queue[0].npkts;
+            assert_eq!(out, [advance, leaves, aside], "clock {}: what became of the message of {conn}", self.clock);
+            if leaves {
+                let returns = queue.pop_front().is_some_and(|m| m.returns);
+                assert_eq!(self.bench.high("out_returns"), returns);
+                self.back[conn] += usize::from(returns);
+                *sent = queue.front().map_or(0, |m| m.start);
             }
         }
     }
@@ -182,7 +229,8 @@ fn messages_in_order_and_no_wake_lost() {
             if w.rng.random_bool(0.15) {
                 let conn = w.rng.random_range(0..4);
                 let npkts = w.rng.random_range(1..4);
-                if w.message(conn, npkts) {
+                let returns = w.rng.random_bool(0.3);
+                if w.some_message(conn, npkts, returns) {
                     last_event[conn] = w.clock;
                 }
             }
@@ -203,13 +251,14 @@ fn messages_in_order_and_no_wake_lost() {
                     let (held, since) = held_since.unwrap();
                     assert_eq!(held, conn, "an offer stays until it is answered");
                     if w.clock >= pending_done {
-                        let (advance, skip) = match w.rng.random_range(0..10) {
-                            0 => (false, true),
-                            1..=3 => (false, false),
-                            _ => (true, false),
+                        let (advance, leaves) = match w.rng.random_range(0..10) {
+                            0 => (false, (true, false)),
+                            1 => (false, (false, true)),
+                            2 | 3 => (false, (false, false)),
+                            _ => (true, (false, false)),
                         };
                         let requeue = w.rng.random_bool(0.5);
-                        w.done(conn, advance, skip, requeue);
+                        w.leave(conn, advance, leaves, requeue);
                         // settled only if nothing happened after the offer was made
                         w.owed[conn] = requeue || last_event[conn] >= since;
                         if requeue {

@@ -112,6 +112,7 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
         .set(f::RQ_BASE, r.rq_base)
         .set(f::RCQ_BASE, r.rcq_base)
         .set(f::MIN_RNR_TIMER, q.min_rnr_timer)
+        .set(f::RNR_RETRY, q.rnr_retry)
         .set(f::PD, q.pd)
         .set(f::TX_MSN, q.tx_start_msn)
         .set(f::RX_MSN, q.rx_start_msn)
@@ -190,6 +191,7 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
     config.rx_start_msn = f::RX_MSN.get(row) as u32;
     config.cq_log2 = f::CQ_LOG2.get(row) as u8;
     config.min_rnr_timer = f::MIN_RNR_TIMER.get(row) as u8;
+    config.rnr_retry = f::RNR_RETRY.get(row) as u8;
     let rings = Rings {
         sq_base: f::SQ_BASE.get(row),
         sq_log2: f::SQ_LOG2.get(row) as u8,

@@ -10,7 +10,7 @@ use crate::setup::host_rings;
 use mrnic_host_bus::rows::{self, Row, TableWrite};
 use mrnic_host_bus::Message;
 use mrnic_lockstep::Checker;
-use mrnic_model::{ConfigError, QpConfig};
+use mrnic_model::ConfigError;
 use mrnic_regs::{reg, ring, table};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -253,11 +253,7 @@ fn tell(checker: &mut Checker, write: &TableWrite, paths: &[Row; 8]) -> Result<(
             }
         },
         table::qp::NUMBER => match rows::read_qp(row) {
-            Some((config, rings)) => {
-                // the RTL does not try again (N3)
-                let config = QpConfig { rnr_retry: 0, ..config };
-                checker.open_qp(index, &config, host_rings(&rings))
-            }
+            Some((config, rings)) => checker.open_qp(index, &config, host_rings(&rings)),
             None => {
                 checker.close_qp(index);
                 Ok(())

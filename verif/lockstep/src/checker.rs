@@ -199,6 +199,7 @@ impl Checker {
             Kind::Drop => self.drop(&mut step),
             Kind::Rx => self.rx(&mut step),
             Kind::Err => self.error(&mut step),
+            Kind::Rnr => self.begin_again(&mut step),
             Kind::Wqe => self.wqe(&mut step, memory),
             Kind::Ack => self.ack(&mut step),
             Kind::Timer => self.timer(&mut step),

@@ -1,6 +1,6 @@
 //! Steps of the host side: WQEs taken, retired packets counted, error events, CQEs, receives and their CQEs.
 //!
-//! In: wqe, ret, err, cqe, recv and rcqe records. Out: expected CQE writes. Guarantees: a WQE is the one that the ring holds, an error
+//! In: wqe, ret, err, rnr, cqe, recv and rcqe records. Out: expected CQE writes. Guarantees: a WQE is the one that the ring holds, an error
 //! event has its cause in an earlier step, a message completes only after its last packet was counted (section 9).
 use crate::checker::Checker;
 use crate::step::{hex, show, Step};
@@ -54,8 +54,7 @@ impl Checker {
                 s.field("qp", rnr.qpn);
                 s.field("code", rnr.code);
                 s.field("msn", rnr.msn);
-                // N3: without retries the time does not matter
-                self.model.step_withdraw(0, &rnr)
+                self.model.step_withdraw(s.record.get("now") as u32, &rnr)
             }
             k => {
                 s.text("kind", k.to_string(), "1 to 4");
@@ -64,6 +63,25 @@ impl Checker {
         };
         if let Err(e) = result {
             s.text("qp", qp.to_string(), e.to_string());
+        }
+    }
+
+    /// N2: nothing of the QP is outstanding, none of its messages is in the FIFO, and its time has passed.
+    pub(crate) fn begin_again(&mut self, s: &mut Step) {
+        let qp = s.record.get("qp") as u32;
+        let withdrawn: Vec<(u32, u32)> = self.model.send_queue(qp).map_or(Vec::new(), |queue| {
+            let all = (0..queue.count).map(|n| queue.head.wrapping_add(n));
+            let again = all.filter_map(|msn| queue.message(msn).filter(|m| m.withdrawn).map(|m| (msn.get(), m.npkts)));
+            again.collect()
+        });
+        match self.model.step_rnr(s.record.get("now") as u32, qp) {
+            Ok(true) => {
+                for (msn, npkts) in withdrawn {
+                    self.causes.packets_left.insert((qp, msn), npkts);
+                }
+            }
+            Ok(false) => s.text("qp", "its wait is over", "it goes on waiting"),
+            Err(e) => s.text("qp", qp.to_string(), e.to_string()),
         }
     }
 

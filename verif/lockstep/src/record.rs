@@ -29,7 +29,9 @@ kinds! {
     /// rx_core took a step.
     Rx "rx" [kind, class, conn, home, via, opcode, ppsn, code, placed, addr, bytes, acked, now, share, cum, high, ce, dup, rx, unacked, exp, rnr, qp_failed] wide None;
     /// An error event reached completion.
-    Err "err" [kind, qp, conn, code, msn] wide None;
+    Err "err" [kind, qp, conn, code, msn, now] wide None;
+    /// The wait of a QP ended, and its messages begin again.
+    Rnr "rnr" [qp, now] wide None;
     /// A WQE was taken.
     Wqe "wqe" [qp, wqe_index, msn, conn, status] wide Some("data");
     /// An acknowledgment was applied or dropped.

@@ -78,6 +78,7 @@ impl Checker {
             inflight_bytes_seen: (kind == 0).then_some(r.get("inflight_bytes") as u32),
             more_waiting: (kind == 0).then_some(r.get("more") == 1),
             qp_error_seen: Some(kind == 2 || r.get("nop") == 1),
+            waiting_seen: Some(kind == 3),
         };
         if kind == 0 {
             self.inflight(s, conn);
@@ -116,6 +117,11 @@ impl Checker {
             }
             Ok(Grant::SkippedMessage { qpn, msn }) => {
                 s.field("kind", 2u64);
+                s.field("qp", qpn);
+                s.field("msn", msn);
+            }
+            Ok(Grant::SetAside { qpn, msn }) => {
+                s.field("kind", 3u64);
                 s.field("qp", qpn);
                 s.field("msn", msn);
             }

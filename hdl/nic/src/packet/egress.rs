@@ -31,6 +31,9 @@ pub struct Egress<const W: usize, const K: usize> {
     pub msgrow_imm: Signal<In, Bits<32>>,
     pub msgrow_rq_seq: Signal<In, Bits<24>>,
     pub msgrow_sol: Signal<In, Bit>,
+    pub attempt_write: Signal<In, Bit>,
+    pub attempt_addr: Signal<In, Bits<24>>,
+    pub attempt_value: Signal<In, Bit>,
     pub portset_valid: Signal<In, Bit>,
     pub portset_conn: Signal<In, Bits<16>>,
     pub portset_path: Signal<In, Bits<3>>,
@@ -112,6 +115,9 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             msgrow_imm: Default::default(),
             msgrow_rq_seq: Default::default(),
             msgrow_sol: Default::default(),
+            attempt_write: Default::default(),
+            attempt_addr: Default::default(),
+            attempt_value: Default::default(),
             portset_valid: Default::default(),
             portset_conn: Default::default(),
             portset_path: Default::default(),
@@ -194,6 +200,9 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.msgrow_imm.next = self.msgrow_imm.val();
         self.packet_builder.msgrow_rq_seq.next = self.msgrow_rq_seq.val();
         self.packet_builder.msgrow_sol.next = self.msgrow_sol.val();
+        self.packet_builder.attempt_write.next = self.attempt_write.val();
+        self.packet_builder.attempt_addr.next = self.attempt_addr.val();
+        self.packet_builder.attempt_value.next = self.attempt_value.val();
         self.packet_builder.desc_valid.next = self.desc_valid.val();
         self.desc_ready.next = self.packet_builder.desc_ready.val();
         self.packet_builder.desc_kind.next = self.desc_kind.val();

@@ -98,6 +98,10 @@ pub struct PacketBuilder {
     pub msgrow_imm: Signal<In, Bits<32>>,
     pub msgrow_rq_seq: Signal<In, Bits<24>>,
     pub msgrow_sol: Signal<In, Bit>,
+    /// N2: the message at that row (qp * M + msn mod M) begins again; never while a row is written.
+    pub attempt_write: Signal<In, Bit>,
+    pub attempt_addr: Signal<In, Bits<24>>,
+    pub attempt_value: Signal<In, Bit>,
     pub desc_valid: Signal<In, Bit>,
     pub desc_ready: Signal<Out, Bit>,
     /// 0 data, 1 NOP, 2 PROBE.
@@ -133,6 +137,8 @@ pub struct PacketBuilder {
     messages: Ram<MsgRow>,
     /// One row if the build has no SENDs.
     sends: Ram<SendRow>,
+    /// MSGH.attempt; one row if the build has no SENDs.
+    attempts: Ram<Bit>,
     net: NetTable,
     headers: Fifo<PacketHeader>,
     /// Resends that wait here.
@@ -243,6 +249,7 @@ impl PacketBuilder {
             descs: Fifo::new(config.fifo.desc),
             messages: Ram::new(rows),
             sends: Ram::new(if config.sends { rows } else { 1 }),
+            attempts: Ram::new(if config.sends { rows } else { 1 }),
             net: NetTable::new(config.conns),
             headers: Fifo::new(config.fifo.dr_outstanding),
             with_sends: Constant::new(config.sends),
@@ -283,7 +290,7 @@ impl PacketBuilder {
             shift_send: number(TAIL_BITS - SendTail::BITS),
             shift_send_imm: number(TAIL_BITS - SendTail::BITS - ImmTail::BITS);
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msgrow_ask, msgrow_ready, msgrow_valid, msgrow_addr, msgrow_laddr,
-            msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol,
+            msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, attempt_write, attempt_addr, attempt_value,
             desc_valid, desc_ready, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req,
             desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_ts, desc_port, dr_desc_valid,
             dr_desc_ready, dr_desc_addr, dr_desc_len, header_valid, header_ready, header_bits, header_bytes,
@@ -326,7 +333,7 @@ impl Logic for PacketBuilder {
             read_addr,
             read_len
         );
-        clock!(self, clock, descs, messages, sends, net, headers);
+        clock!(self, clock, descs, messages, sends, attempts, net, headers);
         self.descs.reset.next = self.reset.val();
         self.net.reset.next = self.reset.val();
         self.headers.reset.next = self.reset.val();
@@ -382,6 +389,14 @@ impl Logic for PacketBuilder {
             self.sends.write_address.next = self.msgrow_addr.val();
         }
         self.sends.read_address.next = self.sends_at.val();
+        self.attempts.read_address.next = self.sends_at.val();
+        self.attempts.write_enable.next = self.with_sends.val() & (self.msgrow_valid.val() | self.attempt_write.val());
+        self.attempts.write_address.next = self.sends.write_address.val();
+        self.attempts.write_data.next = false;
+        if self.with_sends.val() & self.attempt_write.val() {
+            self.attempts.write_address.next = self.attempt_addr.val();
+            self.attempts.write_data.next = self.attempt_value.val();
+        }
         self.send_row.next = self.sends.read_data.val();
         self.read_free.next = !self.read_valid.q.val() | self.dr_desc_ready.val();
         if self.dr_desc_ready.val() {
@@ -523,6 +538,7 @@ impl Logic for PacketBuilder {
             self.back.next.msgh_first = self.desc.val().first;
             self.back.next.msgh_last = self.desc.val().last;
             self.back.next.msgh_imm = self.has_imm.q.val();
+            self.back.next.msgh_attempt = self.with_sends.val() & self.attempts.read_data.val();
             self.back.next.msgh_sol = self.with_sends.val() & self.send_row.val().solicited;
         }
         self.back.next.msgh_msn = self.desc.val().msn;

@@ -1,5 +1,5 @@
-//! message_tracker: which messages of a stream are complete (R7) and whether a packet fits its message (R3, code 7).
-//! In: `start` with QP, MSN, payload and message length; `take` if the packet is placed. Out: `fits`, and `exp` after it; `pass`, the
+//! message_tracker: which messages of a stream are complete (R7, N4) and whether a packet fits its message (R3, code 7).
+//! In: `start` with QP, MSN, attempt, payload and message length; `take` if the packet is placed. Out: `fits`, `late`, and `exp` after it; `pass`, the
 //! consuming messages that exp passed (Q5), in order. Guarantees: bytes of a message never exceed the length its packets state; exp
 //! passes only complete messages, each once.
 use crate::config::BuildConfig;
@@ -29,6 +29,9 @@ pub enum MessageState {
 pub struct MessageRow {
     pub bytes: Bits<32>,
     pub done: Bit,
+    /// N4: a packet of it was accepted, and of which attempt.
+    pub begun: Bit,
+    pub attempt: Bit,
     /// It uses the receive of this rq_seq modulo 256, as its last packet says.
     pub consuming: Bit,
     pub receive: Bits<8>,
@@ -39,7 +42,7 @@ pub struct MessageRow {
 pub struct MessageTracker {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Reads the rows; `fits` is valid from the fourth clock on.
+    /// Reads the rows; `fits` and `late` are valid from the fourth clock on.
     pub start: Signal<In, Bit>,
     /// With `start`, `peek`, `clear`.
     pub qp: Signal<In, Bits<16>>,
@@ -47,6 +50,8 @@ pub struct MessageTracker {
     pub msn: Signal<In, Bits<24>>,
     pub payload_bytes: Signal<In, Bits<13>>,
     pub length: Signal<In, Bits<32>>,
+    /// With `start`: MSGH.attempt.
+    pub attempt: Signal<In, Bit>,
     /// With `start`: the message consumes the receive `receive`.
     pub consuming: Signal<In, Bit>,
     pub receive: Signal<In, Bits<8>>,
@@ -56,6 +61,8 @@ pub struct MessageTracker {
     pub clear: Signal<In, Bit>,
     pub busy: Signal<Out, Bit>,
     pub fits: Signal<Out, Bit>,
+    /// N4: the message is complete: not yet passed by exp, or at most M behind it.
+    pub late: Signal<Out, Bit>,
     /// Oldest incomplete MSN of the QP last started; of the QP addressed in the previous clock on `exp_read`.
     pub exp: Signal<Out, Bits<24>>,
     pub exp_read: Signal<Out, Bits<24>>,
@@ -83,10 +90,14 @@ pub struct MessageTracker {
     /// The message behind the oldest; in Pass the oldest.
     following: DFF<MessageRow>,
     distance: DFF<Bits<24>>,
+    behind: DFF<Bits<24>>,
+    tries: DFF<Bit>,
+    is_late: DFF<Bit>,
     sum: DFF<Bits<33>>,
     complete: DFF<Bit>,
     small: DFF<Bit>,
     after: Signal<Local, Bits<24>>,
+    counted: Signal<Local, Bits<32>>,
     slot: Signal<Local, Bits<24>>,
     read_qp: Signal<Local, Bits<16>>,
     read_msn: Signal<Local, Bits<24>>,
@@ -108,9 +119,9 @@ impl MessageTracker {
             slot_mask: Constant::new((m - 1).to_bits()),
             count: Constant::new(m.to_bits()),
             last_row: Constant::new((config.message_rows() as u64 - 1).to_bits());
-            clock, reset, start, qp, msn, payload_bytes, length, consuming, receive, take, clear, busy, fits, exp, exp_read,
+            clock, reset, start, qp, msn, payload_bytes, length, attempt, consuming, receive, take, clear, busy, fits, late, exp, exp_read,
             pass_valid, pass_ready, pass_receive, pass_done, init_done, state,
-            walk, at, number, payload, total, oldest, uses, used, current, following, distance, sum, complete, small, after, slot,
+            walk, at, number, payload, total, oldest, uses, used, current, following, distance, behind, tries, is_late, sum, complete, small, after, counted, slot,
             read_qp, read_msn, write_msn,
         })
     }
@@ -121,8 +132,8 @@ impl Logic for MessageTracker {
     fn update(&mut self) {
         comment!("module message_tracker: bytes of the messages of a stream and its oldest incomplete one (R7)");
         dff_setup!(
-            self, clock, state, walk, at, number, payload, total, oldest, uses, used, current, following, distance, sum,
-            complete, small
+            self, clock, state, walk, at, number, payload, total, oldest, uses, used, current, following, distance, behind,
+            tries, is_late, sum, complete, small
         );
         clock!(self, clock, streams, messages, passes);
         self.passes.reset.next = self.reset.val();
@@ -141,12 +152,14 @@ impl Logic for MessageTracker {
         self.exp.next = self.oldest.q.val();
         self.exp_read.next = self.streams.read_data.val();
         self.fits.next = (self.distance.q.val() < self.count.val()) & self.small.q.val();
+        self.late.next = self.is_late.q.val();
         self.after.next = self.oldest.q.val() + 1;
 
         self.streams.read_address.next = bit_cast::<24, 16>(self.qp.val());
         self.streams.write_enable.next = false;
         self.streams.write_address.next = bit_cast::<24, 16>(self.at.q.val());
         self.streams.write_data.next = self.oldest.q.val();
+        self.counted.next = 0.into();
         comment!("context read: of the packet's message at the start, afterwards of the one behind the oldest");
         self.read_qp.next = self.at.q.val();
         self.read_msn.next = self.after.val();
@@ -162,6 +175,8 @@ impl Logic for MessageTracker {
         self.messages.write_enable.next = false;
         self.messages.write_data.next.bytes = 0.into();
         self.messages.write_data.next.done = false;
+        self.messages.write_data.next.begun = false;
+        self.messages.write_data.next.attempt = false;
         self.messages.write_data.next.consuming = false;
         self.messages.write_data.next.receive = 0.into();
 
@@ -182,13 +197,21 @@ impl Logic for MessageTracker {
             }
             MessageState::Calc => {
                 self.distance.d.next = self.number.q.val() - self.oldest.q.val();
-                self.sum.d.next = bit_cast::<33, 32>(self.current.q.val().bytes) + bit_cast::<33, 13>(self.payload.q.val());
+                self.behind.d.next = self.oldest.q.val() - self.number.q.val();
+                comment!("N4: another attempt counts from 0");
+                self.counted.next = self.current.q.val().bytes;
+                if self.current.q.val().begun & (self.current.q.val().attempt != self.tries.q.val()) {
+                    self.counted.next = 0.into();
+                }
+                self.sum.d.next = bit_cast::<33, 32>(self.counted.val()) + bit_cast::<33, 13>(self.payload.q.val());
                 self.state.d.next = MessageState::Fetch;
             }
             MessageState::Fetch => {
                 comment!("R3: received bytes + payload <= length; and whether the message behind the oldest is complete");
                 self.small.d.next = self.sum.q.val() <= bit_cast::<33, 32>(self.total.q.val());
                 self.complete.d.next = (self.sum.q.val() == bit_cast::<33, 32>(self.total.q.val())) | self.current.q.val().done;
+                self.is_late.d.next = (self.behind.q.val().any() & (self.behind.q.val() <= self.count.val()))
+                    | ((self.distance.q.val() < self.count.val()) & self.current.q.val().done);
                 self.following.d.next = self.messages.read_data.val();
                 self.state.d.next = MessageState::Ready;
             }
@@ -238,6 +261,8 @@ impl Logic for MessageTracker {
             } else {
                 self.messages.write_data.next.bytes = self.sum.q.val().get_bits::<32>(0);
                 self.messages.write_data.next.done = self.complete.q.val();
+                self.messages.write_data.next.begun = true;
+                self.messages.write_data.next.attempt = self.tries.q.val();
                 self.messages.write_data.next.consuming = self.uses.q.val();
                 self.messages.write_data.next.receive = self.used.q.val();
             }
@@ -247,6 +272,7 @@ impl Logic for MessageTracker {
             self.number.d.next = self.msn.val();
             self.payload.d.next = self.payload_bytes.val();
             self.total.d.next = self.length.val();
+            self.tries.d.next = self.attempt.val();
             self.uses.d.next = self.consuming.val();
             self.used.d.next = self.receive.val();
             self.state.d.next = MessageState::Load;

@@ -28,6 +28,8 @@ pub struct PacketCheck {
     pub verdict: Signal<In, Bits<2>>,
     /// From clock 4 on.
     pub fits: Signal<In, Bit>,
+    /// N4: the message is complete already.
+    pub complete: Signal<In, Bit>,
     pub key_code: Signal<In, Bits<2>>,
     /// recv_queue, from clock 3 on: 0 the receive of a consuming packet, 1 not posted, 2 not one for it; and the bytes it has room for.
     pub found: Signal<In, Bits<2>>,
@@ -59,6 +61,8 @@ pub struct PacketCheck {
     pub finds: Signal<Out, Bit>,
     /// Q3: how the receive completes if its QP fails by it: 0, or the completion's status.
     pub failed: Signal<Out, Bits<8>>,
+    /// N4: accepted, but not placed and not counted for its message. With `code`.
+    pub late: Signal<Out, Bit>,
     /// Fault 6 places this duplicate.
     pub again: Signal<Out, Bit>,
     // clock 1
@@ -89,6 +93,7 @@ pub struct PacketCheck {
     beyond_receive: DFF<Bit>,
     code_r: DFF<Bits<3>>,
     rnr_r: DFF<Bit>,
+    late_r: DFF<Bit>,
     fails_r: DFF<Bit>,
     finds_r: DFF<Bit>,
     failed_r: DFF<Bits<8>>,
@@ -125,11 +130,11 @@ impl PacketCheck {
             op_ack: opcode("ACK"),
             conn_count: Constant::new((config.conns as u64).to_bits()),
             qp_count: Constant::new((config.qps as u64).to_bits());
-            clock, fault, header, timer, load, conn_row, qp_row, qp_error, verdict, fits, key_code, found, receive_bytes,
+            clock, fault, header, timer, load, conn_row, qp_row, qp_error, verdict, fits, complete, key_code, found, receive_bytes,
             write, send, consuming, probe, ack, allowed, bad_qp, qp, fresh, duplicate, outside, code, rnr, fails, qp_failed,
-            looks, finds, failed, again, conn_r, qp_r, error_r, is_write, is_send, has_imm, is_nop, is_probe, is_ack,
+            looks, finds, failed, late, again, conn_r, qp_r, error_r, is_write, is_send, has_imm, is_nop, is_probe, is_ack,
             allowed_r, bad_qp_r, qp_failed_r, too_long, touches_key, places, end, fresh_r, duplicate_r, outside_r, looks_r,
-            beyond_end, beyond_receive, code_r, rnr_r, fails_r, finds_r, failed_r, data, request, searching, refusal, moves,
+            beyond_end, beyond_receive, code_r, rnr_r, late_r, fails_r, finds_r, failed_r, data, request, searching, refusal, moves,
             classed, home_over, via_over,
         })
     }
@@ -166,6 +171,7 @@ impl Logic for PacketCheck {
             beyond_receive,
             code_r,
             rnr_r,
+            late_r,
             fails_r,
             finds_r,
             failed_r
@@ -220,10 +226,11 @@ impl Logic for PacketCheck {
         self.beyond_end.d.next = self.end.q.val() > bit_cast::<33, 32>(self.header.val().length);
         self.beyond_receive.d.next = self.header.val().length > self.receive_bytes.val();
 
-        comment!("clock 4 and later: R3, Q2, Q3 in their order");
+        comment!("clock 4 and later: R3, N4, Q2, Q3 in their order");
         self.refusal.next = 0.into();
         self.moves.next = true;
         self.rnr_r.d.next = false;
+        self.late_r.d.next = false;
         self.failed_r.d.next = 0.into();
         if self.request.val() {
             if self.bad_qp_r.q.val() {
@@ -232,6 +239,8 @@ impl Logic for PacketCheck {
             } else if self.qp_failed_r.q.val() {
                 self.refusal.next = 6.into();
                 self.moves.next = false;
+            } else if self.complete.val() {
+                self.late_r.d.next = true;
             } else if self.searching.val() & (self.found.val() == 1) {
                 self.rnr_r.d.next = true;
             } else if (self.searching.val() & self.found.val().any()) | self.too_long.q.val() | !self.fits.val() {
@@ -252,7 +261,7 @@ impl Logic for PacketCheck {
         }
         self.code_r.d.next = self.refusal.val();
         self.fails_r.d.next = self.moves.val() & self.refusal.val().any();
-        self.finds_r.d.next = self.looks_r.q.val() & !self.found.val().any();
+        self.finds_r.d.next = self.looks_r.q.val() & !self.found.val().any() & !self.complete.val();
         self.again.next =
             (self.fault.val() == 6) & self.duplicate_r.q.val() & self.is_write.q.val() & !self.key_code.val().any();
 
@@ -269,6 +278,7 @@ impl Logic for PacketCheck {
         self.outside.next = self.outside_r.q.val();
         self.code.next = self.code_r.q.val();
         self.rnr.next = self.rnr_r.q.val();
+        self.late.next = self.late_r.q.val();
         self.fails.next = self.fails_r.q.val();
         self.qp_failed.next = self.qp_failed_r.q.val();
         self.looks.next = self.looks_r.q.val();

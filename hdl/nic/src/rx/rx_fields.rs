@@ -96,6 +96,7 @@ const HEADER: &[(usize, Source)] = &[
     (32, OfSends(("IMMH", "immediate"), ("IMMH", "immediate"))),
     (1, OfSends(("MSGH", "imm"), ("MSGH", "imm"))),
     (1, OfSends(("MSGH", "sol"), ("MSGH", "sol"))),
+    (1, OfSends(("MSGH", "attempt"), ("MSGH", "attempt"))),
 ];
 
 /// The fields of `RxAckHeader`.
@@ -302,6 +303,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             imm: h.take(),
             has_imm: h.bit(),
             sol: h.bit(),
+            attempt: h.bit(),
         };
         let mut a = Cursor(assemble::<{ RxAckHeader::BITS }>(ACK, form, ip, udp, self._sends), 0);
         self.ack.next = RxAckHeader {

@@ -23,11 +23,13 @@ pub struct RxHeader {
     pub rkey: Bits<32>,
     pub length: Bits<32>,
     pub payload_bytes: Bits<13>,
-    /// Of a consuming message (docs/protocol.md, section 11), and so are the next three; of a SEND `va` is the offset.
+    /// Of a consuming message (docs/protocol.md, section 11), and so are the next three (`attempt` is that of any message); of a SEND `va` is the offset.
     pub rq_seq: Bits<24>,
     pub imm: Bits<32>,
     pub has_imm: Bit,
     pub sol: Bit,
+    /// MSGH.attempt (N4).
+    pub attempt: Bit,
 }
 
 /// What an ACK carries besides the fields above; not interpreted by the receive side.

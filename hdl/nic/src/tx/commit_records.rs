@@ -21,7 +21,7 @@ pub struct CommitRecords {
     pub path: Signal<In, PathTx>,
     pub row: Signal<In, PathAck>,
     pub grant: Signal<In, Bit>,
-    /// 0 new packet, 1 resend, 2 message skipped
+    /// 0 new packet, 1 resend, 2 message skipped, 3 set aside
     pub kind: Signal<In, Bits<2>>,
     pub nop: Signal<In, Bit>,
     pub packet: Signal<In, PacketEntry>,
@@ -128,7 +128,7 @@ impl Logic for CommitRecords {
         self.slot.next.inflight_bytes = self.inflight_bytes.val();
         self.slot.next.more = self.more.val();
         self.slot.next.rr = self.rr.val();
-        if self.kind.val() != 2 {
+        if !self.kind.val().get_bit(1) {
             self.slot.next.home = self.desc.val().home;
             self.slot.next.via = self.desc.val().via;
             self.slot.next.ppsn = self.desc.val().ppsn;

@@ -18,6 +18,7 @@ pub mod records;
 pub mod retire;
 pub mod retransmit_queue;
 pub mod ring_mask;
+pub mod rnr;
 pub mod rows;
 pub mod run_list;
 pub mod sack_scoreboard;

@@ -42,7 +42,7 @@ pub struct PathAfter {
     pub probe_pending: Bit,
 }
 
-/// A transmit slot that did something: kind 0 new packet, 1 resend, 2 message skipped.
+/// A transmit slot that did something: kind 0 new packet, 1 resend, 2 message skipped, 3 set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct CommitGrant {
     pub conn: Bits<16>,

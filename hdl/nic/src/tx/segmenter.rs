@@ -1,8 +1,9 @@
 //! segmenter: the messages of every connection and the round of connections that may send.
-//! In: `msg` (a message joins its connection), `wake_a`, `wake_b`, and `done` from the sequencer. Out: `next` (a runnable connection with its
-//! oldest message and the progress in it), `rel_conn` (a message left its connection).
+//! In: `msg` (a message joins its connection, or comes back), `wake_a`, `wake_b`, and `done` from the sequencer. Out: `next` (a runnable connection
+//! with its oldest message and the progress in it), `rel_conn` (a message left its connection), `out` (what became of one, for `rnr`).
 //! Guarantees: messages of a connection are offered in order; a wake, a message or a requeue always leads to an offer made
-//! after it; connections are offered in turn. A conn must not hold more than conn_fifo messages (work_fetch sees to it).
+//! after it; connections are offered in turn. A conn must not hold more than conn_fifo messages (work_fetch sees to it), and as many
+//! that came back (rnr does).
 use super::filled::filled;
 use super::run_list::RunList;
 use crate::config::BuildConfig;
@@ -22,12 +23,17 @@ pub struct SegmentMsg {
     pub msn: Bits<24>,
     pub npkts: Bits<24>,
     pub length: Bits<32>,
+    /// First packet to send.
+    pub start: Bits<24>,
+    /// It came back (N2): its place is none of those that work_fetch counts.
+    pub returns: Bit,
 }
 
-/// Progress of a connection: messages taken out and packets sent of the oldest one left.
+/// Progress of a connection: messages taken out, and the next packet of the oldest one left if a slot has looked at that.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct Progress {
     pub taken: Bits<16>,
+    pub begun: Bit,
     pub index: Bits<24>,
 }
 
@@ -37,7 +43,10 @@ pub struct Offer {
     pub conn: Bits<16>,
     pub put: Bits<16>,
     pub taken: Bits<16>,
+    /// `index` is that of the message; else that is the message's start.
+    pub begun: Bit,
     pub index: Bits<24>,
+    pub returns: Bit,
     pub has: Bit,
     pub qp: Bits<16>,
     pub msn: Bits<24>,
@@ -67,6 +76,10 @@ pub struct Segmenter {
     pub msg_msn: Signal<In, Bits<24>>,
     pub msg_npkts: Signal<In, Bits<24>>,
     pub msg_length: Signal<In, Bits<32>>,
+    /// First packet to send.
+    pub msg_index: Signal<In, Bits<24>>,
+    /// It comes back: no rel_conn when it leaves.
+    pub msg_returns: Signal<In, Bit>,
     pub wake_a_valid: Signal<In, Bit>,
     pub wake_a_conn: Signal<In, Bits<16>>,
     pub wake_b_valid: Signal<In, Bit>,
@@ -86,7 +99,14 @@ pub struct Segmenter {
     pub done_valid: Signal<In, Bit>,
     pub done_advance: Signal<In, Bit>,
     pub done_skip: Signal<In, Bit>,
+    /// N1: the message leaves and keeps its progress for later.
+    pub done_aside: Signal<In, Bit>,
     pub done_requeue: Signal<In, Bit>,
+    /// In the clock of `done`, of the message on offer: a packet was sent, it leaves, it is set aside, it had come back.
+    pub out_sent: Signal<Out, Bit>,
+    pub out_left: Signal<Out, Bit>,
+    pub out_aside: Signal<Out, Bit>,
+    pub out_returns: Signal<Out, Bit>,
     pub rel_conn_valid: Signal<Out, Bit>,
     pub rel_conn_ready: Signal<In, Bit>,
     pub rel_conn: Signal<Out, Bits<16>>,
@@ -130,6 +150,7 @@ pub struct Segmenter {
     behind_put: Signal<Local, Bits<16>>,
     taken_after: Signal<Local, Bits<16>>,
     index_after: Signal<Local, Bits<24>>,
+    begun_after: Signal<Local, Bit>,
     waiting: Signal<Local, Bits<16>>,
     waiting_behind: Signal<Local, Bits<16>>,
     ring_conn: Signal<Local, Bits<16>>,
@@ -145,24 +166,26 @@ pub struct Segmenter {
 
 impl Segmenter {
     pub fn new(config: &BuildConfig) -> Self {
+        // as many again for messages that come back
+        let depth = if config.sends { 2 * config.conn_fifo } else { config.conn_fifo };
         filled!(Segmenter {
-            ring: Ram::new(config.conns * config.conn_fifo),
+            ring: Ram::new(config.conns * depth),
             put: Ram::new(config.conns),
             progress: Ram::new(config.conns),
             runnable: RunList::new(config.conns),
             wake_a: Fifo::new(WAKE_DEPTH),
             wake_b: Fifo::new(WAKE_DEPTH),
             release: Fifo::new(RELEASE_DEPTH),
-            slot_mask: Constant::new((config.conn_fifo as u64 - 1).to_bits()),
-            slot_log2: Constant::new(u64::from(config.conn_fifo.ilog2()).to_bits()),
+            slot_mask: Constant::new((depth as u64 - 1).to_bits()),
+            slot_log2: Constant::new(u64::from(depth.ilog2()).to_bits()),
             last_conn: Constant::new((config.conns as u64 - 1).to_bits()),
             last_row: Constant::new((config.conns as u64 - 1).to_bits());
-            clock, reset, msg_valid, msg_ready, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, wake_a_valid,
+            clock, reset, msg_valid, msg_ready, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, msg_index, msg_returns, wake_a_valid,
             wake_a_conn, wake_b_valid, wake_b_conn, next_valid, next_conn, next_has_msg, next_qp, next_msn, next_npkts,
-            next_length, next_index, next_more, done_valid, done_advance, done_skip, done_requeue, rel_conn_valid,
+            next_length, next_index, next_more, done_valid, done_advance, done_skip, done_aside, done_requeue, out_sent, out_left, out_aside, out_returns, rel_conn_valid,
             rel_conn_ready, rel_conn, init_done, sweep_on, sweep, again_valid, again_conn, msg_busy, msg_stored, msg_to,
             msg_entry, msg_store, msg_take, held, loaded, reading, offer, behind_valid, behind_alias, behind, fetch,
-            fetch_conn, peeked, taking, leaves, stays, offer_put, behind_put, taken_after, index_after, waiting,
+            fetch_conn, peeked, taking, leaves, stays, offer_put, behind_put, taken_after, index_after, begun_after, waiting,
             waiting_behind, ring_conn, ring_slot, peeking, walk, ready,
         })
     }
@@ -218,6 +241,8 @@ impl Logic for Segmenter {
             self.msg_entry.d.next.msn = self.msg_msn.val();
             self.msg_entry.d.next.npkts = self.msg_npkts.val();
             self.msg_entry.d.next.length = self.msg_length.val();
+            self.msg_entry.d.next.start = self.msg_index.val();
+            self.msg_entry.d.next.returns = self.msg_returns.val();
         }
         self.msg_store.next = self.msg_busy.q.val() & !self.msg_stored.q.val();
         if self.msg_store.val() {
@@ -264,21 +289,26 @@ impl Logic for Segmenter {
                 self.index_after.next = self.offer.q.val().index + 1;
                 self.leaves.next = self.offer.q.val().index + 1 == self.offer.q.val().npkts;
             }
-            if self.done_skip.val() {
+            if self.done_skip.val() | self.done_aside.val() {
                 self.leaves.next = true;
             }
         }
         self.taken_after.next = self.offer.q.val().taken;
         if self.leaves.val() {
             self.taken_after.next = self.offer.q.val().taken + 1;
-            self.index_after.next = 0.into();
         }
+        self.begun_after.next = self.offer.q.val().has & !self.leaves.val();
         self.waiting_behind.next = self.offer_put.val() - self.taken_after.val();
         self.progress.write_enable.next = self.taking.val();
         self.progress.write_address.next = bit_cast::<24, 16>(self.offer.q.val().conn);
         self.progress.write_data.next.taken = self.taken_after.val();
+        self.progress.write_data.next.begun = self.begun_after.val();
         self.progress.write_data.next.index = self.index_after.val();
-        self.release.write.next = self.taking.val() & self.leaves.val();
+        self.out_sent.next = self.taking.val() & self.offer.q.val().has & self.done_advance.val();
+        self.out_left.next = self.taking.val() & self.leaves.val();
+        self.out_aside.next = self.taking.val() & self.offer.q.val().has & self.done_aside.val();
+        self.out_returns.next = self.offer.q.val().returns;
+        self.release.write.next = self.taking.val() & self.leaves.val() & !self.offer.q.val().returns;
         self.release.data_in.next = self.offer.q.val().conn;
         self.release.read.next = self.rel_conn_ready.val();
         self.rel_conn_valid.next = !self.release.empty.val();
@@ -328,6 +358,7 @@ impl Logic for Segmenter {
                 self.behind.d.next.conn = self.fetch_conn.q.val();
                 self.behind.d.next.put = self.put.read_data.val();
                 self.behind.d.next.taken = self.progress.read_data.val().taken;
+                self.behind.d.next.begun = self.progress.read_data.val().begun;
                 self.behind.d.next.index = self.progress.read_data.val().index;
                 self.behind.d.next.has = self.put.read_data.val() != self.progress.read_data.val().taken;
                 self.fetch.d.next = Fetch::Address;
@@ -342,6 +373,10 @@ impl Logic for Segmenter {
                 self.behind.d.next.msn = self.ring.read_data.val().msn;
                 self.behind.d.next.npkts = self.ring.read_data.val().npkts;
                 self.behind.d.next.length = self.ring.read_data.val().length;
+                self.behind.d.next.returns = self.ring.read_data.val().returns;
+                if !self.behind.q.val().begun {
+                    self.behind.d.next.index = self.ring.read_data.val().start;
+                }
                 self.behind_valid.d.next = true;
                 self.behind_alias.d.next = false;
                 self.fetch.d.next = Fetch::Idle;
@@ -365,6 +400,8 @@ impl Logic for Segmenter {
                 self.offer.d.next.msn = self.ring.read_data.val().msn;
                 self.offer.d.next.npkts = self.ring.read_data.val().npkts;
                 self.offer.d.next.length = self.ring.read_data.val().length;
+                self.offer.d.next.returns = self.ring.read_data.val().returns;
+                self.offer.d.next.index = self.ring.read_data.val().start;
             }
         }
 
@@ -389,6 +426,8 @@ impl Logic for Segmenter {
                         self.offer.d.next.msn = self.ring.read_data.val().msn;
                         self.offer.d.next.npkts = self.ring.read_data.val().npkts;
                         self.offer.d.next.length = self.ring.read_data.val().length;
+                        self.offer.d.next.returns = self.ring.read_data.val().returns;
+                        self.offer.d.next.index = self.ring.read_data.val().start;
                     } else {
                         self.loaded.d.next = false;
                         self.reading.d.next = false;
@@ -450,6 +489,7 @@ impl Logic for Segmenter {
             self.progress.write_enable.next = true;
             self.progress.write_address.next = self.walk.q.val();
             self.progress.write_data.next.taken = 0.into();
+            self.progress.write_data.next.begun = false;
             self.progress.write_data.next.index = 0.into();
             self.walk.d.next = self.walk.q.val() + 1;
             if self.walk.q.val() == self.last_row.val() {

@@ -36,6 +36,8 @@ pub struct Message {
     pub imm: u32,
     pub rq_seq: u32,
     pub sol: bool,
+    /// It has begun again once (N2).
+    pub attempt: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -292,6 +294,13 @@ impl Bench {
         self.set("msgrow_sol", message.sol.into());
         self.dut.cycle();
         self.set("msgrow_valid", 0);
+        if message.attempt {
+            self.set("attempt_write", 1);
+            self.set("attempt_addr", row);
+            self.set("attempt_value", 1);
+            self.dut.cycle();
+            self.set("attempt_write", 0);
+        }
         self.messages.insert(row, message);
     }
 
@@ -307,7 +316,7 @@ impl Bench {
                 let message = message.expect("the message is known");
                 let from = message.laddr.wrapping_add(offset);
                 payload = (0..d.bytes).map(|i| memory_byte(from.wrapping_add(i))).collect();
-                let msg = Msg { first: d.first, last: d.last, sol: message.sol, msn, ..Msg::default() };
+                let msg = Msg { first: d.first, last: d.last, sol: message.sol, attempt: message.attempt, msn };
                 let Message { rkey, length, rq_seq, imm: immediate, .. } = *message;
                 let has_imm = message.opcode & 1 != 0;
                 let body = if message.opcode & 2 != 0 {

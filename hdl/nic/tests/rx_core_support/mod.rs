@@ -140,6 +140,7 @@ impl Rig {
                 ("imm", imm.unwrap_or(0).into()),
                 ("has_imm", imm.is_some().into()),
                 ("sol", msg.sol.into()),
+                ("attempt", msg.attempt.into()),
                 ("ts_echo", ack.ts_echo.into()),
                 ("mak_qp", ack.mak.qp.into()),
             ];

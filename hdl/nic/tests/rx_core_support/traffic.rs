@@ -47,7 +47,8 @@ impl Rig {
         let bytes = MTU.min(s.length - s.next);
         let key = qp % 3;
         let offset = u64::from(qp) * 10_000 + u64::from(s.next);
-        let msg = Msg { msn: Msn::new(s.msn), sol: s.msn.is_multiple_of(3), ..Msg::default() };
+        let attempt = self.sends && s.msn & 4 != 0;
+        let msg = Msg { msn: Msn::new(s.msn), sol: s.msn.is_multiple_of(3), attempt, ..Msg::default() };
         let (length, rq_seq, immediate) = (s.length, s.rq_seq, s.msn.wrapping_mul(0x9E37_79B1));
         let imm = matches!(s.kind, Kind::WriteImm | Kind::SendImm).then_some(immediate);
         let body = match s.kind {

@@ -132,6 +132,7 @@ pub fn grant(nic: &Nic<OpenMr0>, now: u32, before: (u32, bool), step: &Grant) ->
     let mut f: Fields = vec![("now", now.into()), ("inflight_bytes", before.0.into()), ("more", before.1.into())];
     match step {
         Grant::Blocked(_) => return None,
+        Grant::SetAside { qpn, msn } => f.extend([("kind", 3), ("qp", (*qpn).into()), ("msn", (*msn).into())]),
         Grant::SkippedMessage { qpn, msn } => f.extend([("kind", 2), ("qp", (*qpn).into()), ("msn", (*msn).into())]),
         Grant::Packet(p) => {
             assert!(p.home < PATHS);

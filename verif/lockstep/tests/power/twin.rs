@@ -120,7 +120,8 @@ fn qp(qpn: u16) -> (QpConfig, HostRings) {
         cq_log2: RING_LOG2,
         tx_start_msn: 0xFF_FFFE,
         rx_start_msn: 0xFF_FFFE,
-        rnr_retry: 0,
+        // QP 3 begins a refused message again, once
+        rnr_retry: u8::from(qpn == 3),
         ..QpConfig::new(0, qpn.into())
     };
     let at = u64::from(qpn) << 16;
@@ -312,8 +313,18 @@ impl Side {
         }
         if let Some(n) = step.rnr {
             self.nic.step_withdraw(self.now, &n).unwrap();
-            self.show(Kind::Err, &[("kind", 4), ("qp", n.qpn.into()), ("code", n.code.into()), ("msn", n.msn.into())]);
+            let when = ("now", self.now.into());
+            self.show(Kind::Err, &[("kind", 4), ("qp", n.qpn.into()), ("code", n.code.into()), ("msn", n.msn.into()), when]);
             self.completions(n.qpn);
+        }
+    }
+
+    /// N2: waits that are over end.
+    fn waits(&mut self) {
+        for qp in 0..QPS {
+            if self.nic.step_rnr(self.now, qp.into()) == Ok(true) {
+                self.show(Kind::Rnr, &[("qp", qp.into()), ("now", self.now.into())]);
+            }
         }
     }
 
@@ -380,6 +391,8 @@ pub fn run() -> [Side; 2] {
                 (1, 1600) => [RECV_BYTES, RECV_BYTES, RECV_BYTES, 0].iter().for_each(|len| sides[1].post_recv(3, *len)),
                 (0, 1700) => (0..4).for_each(|m| sides[0].post(3, &consuming(m))),
                 (0, 2300) => sides[0].post(3, &consuming(4)),
+                // N1: posted while the QP waits
+                (0, 2340) => sides[0].post(3, &consuming(3)),
                 // both ends' receives of a QP in Error are flushed
                 (1, 2500) => sides[1].post_recv(1, 10),
                 (0, 2800) => sides[0].post_recv(3, 10),
@@ -392,6 +405,7 @@ pub fn run() -> [Side; 2] {
                 sides[s].receive(&frame);
             }
             sides[s].timers();
+            sides[s].waits();
             if now % 3 == 0 {
                 sides[s].grant();
             }

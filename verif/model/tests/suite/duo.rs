@@ -334,7 +334,11 @@ impl<P: Profile> Duo<P> {
             assert!(c.rx_responses <= pc.tx_responses, "responses");
             for qpn in 0..self.setup.qps {
                 let Ok(send) = nic.send_queue(qpn) else { continue };
-                assert_eq!((send.is_busy(), send.waits_until.is_some() && !send.in_error(), send.awaited), (false, false, 0), "QP {qpn}");
+                assert_eq!(
+                    (send.is_busy(), send.waits_until.is_some() && !send.in_error(), send.awaited),
+                    (false, false, 0),
+                    "QP {qpn}"
+                );
                 assert!(send.in_error() || send.requests == 0);
             }
             for p in 0..self.setup.paths {

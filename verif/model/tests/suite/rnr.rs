@@ -150,10 +150,13 @@ fn q2_not_yet_ready() {
 /// nothing is placed, received or executed twice.
 #[test]
 fn n4_late_refusal() {
-    for opcode in [WQE_SEND, WQE_WRITE_IMM, WQE_FETCH_ADD, WQE_READ, WQE_WRITE] {
+    let consuming = [WQE_SEND, WQE_WRITE_IMM, WQE_WRITE].map(|opcode| (opcode, Stage::Send));
+    for (opcode, stage) in
+        [WQE_SEND, WQE_WRITE_IMM, WQE_FETCH_ADD, WQE_READ, WQE_WRITE].map(|o| (o, Stage::Full)).into_iter().chain(consuming)
+    {
         let qp = qp(7, 1);
         let mut nic = [0u8, 1].map(|side| {
-            let mut nic = Nic::<OpenMr0>::new(NicConfig { events: true, ..NicConfig::default() }).unwrap();
+            let mut nic = Nic::<OpenMr0>::new(NicConfig { events: true, stage, ..NicConfig::default() }).unwrap();
             let conn = ConnConfig::new(0, 1, crate::pair::address(side + 1, 2 - side));
             nic.open_connection(0, 0, &conn).unwrap();
             let rights = Rights::from_bits(0xF);
@@ -308,4 +311,115 @@ fn n1_any_acknowledgment_may_be_lost() {
         assert!(hits.get() <= 1 && KEY != 0);
         duo.assert_quiet();
     }
+}
+
+/// N1, N2, step by step: slots set messages of a QP that waits aside, whatever the windows say, and go on with others; afterwards
+/// each goes on where it was, in MSN order, and W1 needs no room for it.
+#[test]
+fn n1_messages_are_set_aside() {
+    let nic = NicConfig { conn_fifo: 4, stage: Stage::Send, ..DuoSetup::default().nic };
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { paths: 1, qps: 2, nic, qp: qp(1, 1), ..DuoSetup::default() });
+    let nic = &mut duo.nic[0];
+    let take =
+        |nic: &mut Nic<OpenMr0>, qpn, index, length| nic.step_wqe(qpn, index, &wqe(WQE_SEND, 0, 0, 0, length).to_bytes());
+    let msn = take(nic, 0, 0, 3 * 4096).unwrap().msn;
+    take(nic, 0, 1, 100).unwrap();
+    take(nic, 1, 0, 100).unwrap();
+    take(nic, 0, 2, 100).unwrap();
+    assert_eq!(take(nic, 1, 1, 100), Err(StepError::Post(PostError::ConnFull { conn: 0, depth: 4 })));
+    let grant = |nic: &mut Nic<OpenMr0>| nic.step_grant(5, 0, &GrantInputs::default()).unwrap();
+    let packet = |grant| match grant {
+        Grant::Packet(p) => (p.qpn, p.msn, p.index, p.attempt),
+        other => panic!("{other:?}"),
+    };
+    // The first packet of the first message goes out and is refused.
+    let first = grant(nic);
+    let Grant::Packet(PacketDesc { ppsn, .. }) = first else { panic!("{first:?}") };
+    assert_eq!(packet(first), (0, msn, 0, false));
+    let refusal = RnrEvent { qpn: 0, code: 1, msn: msn + 1 };
+    assert_eq!(nic.step_withdraw(0, &refusal), Ok(true));
+    let unseen = GrantInputs { waiting_seen: Some(false), ..GrantInputs::default() };
+    assert_eq!(packet(nic.step_grant(5, 0, &unseen).unwrap()), (0, msn, 1, false), "a slot may see the wait late");
+    assert_eq!(grant(nic), Grant::SetAside { qpn: 0, msn });
+    assert_eq!(grant(nic), Grant::SetAside { qpn: 0, msn: msn + 1 });
+    let (other, other_msn, ..) = packet(grant(nic));
+    assert_eq!(other, 1, "others go on");
+    let invented = GrantInputs { waiting_seen: Some(true), ..GrantInputs::default() };
+    assert_eq!(grant(nic), Grant::SetAside { qpn: 0, msn: msn + 2 });
+    // A message that is posted meanwhile is set aside in its turn; one of another QP is not.
+    take(nic, 0, 3, 100).unwrap();
+    take(nic, 1, 1, 100).unwrap();
+    assert_eq!(grant(nic), Grant::SetAside { qpn: 0, msn: msn + 3 });
+    assert_eq!(nic.step_grant(5, 0, &invented), Err(StepError::QpNotWaiting { qpn: 1 }));
+    assert_eq!(packet(grant(nic)), (1, other_msn + 1, 0, false));
+    assert_eq!(grant(nic), Grant::Blocked(BlockReason::Idle));
+    // N2: what was sent is not retired.
+    assert_eq!(nic.step_rnr(1_000, 0), Ok(false));
+    let ack = Ack { rate: RATE_UNLIMITED, ..Ack::default() };
+    let cum = Ppsn::new((ppsn + 4) & 0xFF_FFFF);
+    let packet_of_ack = Packet { dest_qp: 2, ppsn: cum, mph: PathHeader::default(), ..Packet::new(Body::Ack(ack)) };
+    let frame = frame::<OpenMr0>(&packet_of_ack, &[], false);
+    let mut memory = crate::duo::Flat { bytes: vec![], broken: None, atomics: 0 };
+    nic.step_rx(6, &frame, &mut memory);
+    let step = nic.step_ack(6).unwrap();
+    for ppsn in step.newly_acked().collect::<Vec<_>>() {
+        nic.step_retire(0, 0, ppsn).unwrap();
+    }
+    assert_eq!(nic.step_rnr(rnr_ticks(1) - 1, 0), Ok(false), "N2: the time");
+    for index in 2..6 {
+        take(nic, 1, index, 100).unwrap();
+    }
+    assert_eq!(nic.step_rnr(rnr_ticks(1), 0), Ok(true), "four messages enter beside four that wait");
+    assert_eq!(take(nic, 1, 6, 100), Err(StepError::Post(PostError::ConnFull { conn: 0, depth: 4 })));
+    for n in 0..4 {
+        assert_eq!(packet(grant(nic)), (1, other_msn + 2 + n, 0, false));
+    }
+    take(nic, 1, 6, 100).unwrap();
+    let again = [
+        (0, msn, 2, false),
+        (0, msn + 1, 0, true),
+        (0, msn + 2, 0, false),
+        (0, msn + 3, 0, false),
+        (1, other_msn + 6, 0, false),
+    ];
+    for wanted in again {
+        assert_eq!(packet(grant(nic)), wanted);
+    }
+}
+
+/// N2: a message of the QP that still is in the FIFO keeps the wait from ending.
+#[test]
+fn n2_waits_for_messages_in_the_fifo() {
+    let nic = NicConfig { stage: Stage::Send, ..DuoSetup::default().nic };
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { paths: 1, qps: 2, nic, qp: qp(7, 1), ..DuoSetup::default() });
+    let nic = &mut duo.nic[0];
+    for index in 0..2 {
+        nic.step_wqe(0, index, &wqe(WQE_SEND, 0, 0, 0, 100).to_bytes()).unwrap();
+    }
+    let msn = nic.send_queue(0).unwrap().head.get();
+    assert_eq!(nic.step_withdraw(0, &RnrEvent { qpn: 0, code: 1, msn }), Ok(true));
+    for n in 0..2 {
+        assert_eq!(nic.step_rnr(1_000, 0), Ok(false));
+        assert_eq!(nic.step_grant(5, 0, &GrantInputs::default()), Ok(Grant::SetAside { qpn: 0, msn: msn + n }));
+    }
+    assert_eq!(nic.step_rnr(1_000, 0), Ok(true));
+}
+
+/// N1, W3: an error does not end the wait for slots that saw it, and nothing begins again.
+#[test]
+fn n1_an_error_while_messages_are_set_aside() {
+    let nic = NicConfig { stage: Stage::Send, ..DuoSetup::default().nic };
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { paths: 1, qps: 1, nic, qp: qp(7, 1), ..DuoSetup::default() });
+    let nic = &mut duo.nic[0];
+    for index in 0..2 {
+        nic.step_wqe(0, index, &wqe(WQE_SEND, 0, 0, 0, 100).to_bytes()).unwrap();
+    }
+    let msn = nic.send_queue(0).unwrap().head.get();
+    assert_eq!(nic.step_withdraw(0, &RnrEvent { qpn: 0, code: 1, msn }), Ok(true));
+    assert_eq!(nic.step_rx_error(0), Ok(true));
+    let late = GrantInputs { qp_error_seen: Some(false), waiting_seen: Some(true), ..GrantInputs::default() };
+    assert_eq!(nic.step_grant(5, 0, &late), Ok(Grant::SetAside { qpn: 0, msn }));
+    assert_eq!(nic.step_grant(5, 0, &GrantInputs::default()), Ok(Grant::SkippedMessage { qpn: 0, msn: msn + 1 }));
+    assert_eq!(nic.step_rnr(1_000, 0), Ok(false));
+    assert_eq!(nic.step_withdraw(0, &RnrEvent { qpn: 0, code: 1, msn }), Ok(false));
 }

@@ -38,7 +38,8 @@ impl Logic for RxCore {
         self.accepted.next = self.check.fresh.val() & !self.refused.val();
         self.names_qp.next = self.check.fresh.val() & self.request.val() & !self.check.bad_qp.val();
         self.placed.next =
-            (self.accepted.val() & self.request.val() & self.h.q.val().payload_bytes.any()) | self.check.again.val();
+            (self.accepted.val() & self.request.val() & !self.check.late.val() & self.h.q.val().payload_bytes.any())
+                | self.check.again.val();
 
         comment!("outputs; what they show stays until the next step begins, and that waits until all of them are taken");
         self.place_valid.next = self.place_full.q.val();
@@ -231,6 +232,7 @@ impl Logic for RxCore {
             self.h.d.next.imm = self.hdr_imm.val();
             self.h.d.next.has_imm = self.hdr_has_imm.val();
             self.h.d.next.sol = self.hdr_sol.val();
+            self.h.d.next.attempt = self.hdr_attempt.val();
             if self.timers.due.val() {
                 self.h.d.next.conn = self.read_conn.val();
                 self.h.d.next.home = bit_cast::<8, 3>(self.read_row.val().get_bits::<3>(0));
@@ -299,7 +301,8 @@ impl Logic for RxCore {
         self.messages.length.next = self.hdr_length.val();
         self.messages.consuming.next = self.asks.val();
         self.messages.receive.next = self.hdr_rq_seq.val().get_bits::<8>(0);
-        self.messages.take.next = self.taken.val() & self.request.val();
+        self.messages.attempt.next = self.sends.val() & self.hdr_attempt.val();
+        self.messages.take.next = self.taken.val() & self.request.val() & !self.check.late.val();
         self.messages.clear.next = self.setup.qp_write.val();
         if self.state.q.val() == RxState::Settle {
             self.tracker.row.next = self.setup.path_row.val();
@@ -326,7 +329,7 @@ impl Logic for RxCore {
         self.key.write_data.next = self.setup.words.val().get_bits::<224>(0);
         self.hint.now.next = self.now.val();
         self.hint.cap.next = self.epoch_cap.val();
-        self.hint.add.next = self.taken.val() & self.request.val();
+        self.hint.add.next = self.taken.val() & self.request.val() & !self.check.late.val();
         self.hint.add_conn.next = self.h.q.val().conn;
         self.hint.add_bytes.next = self.h.q.val().payload_bytes;
         self.hint.read_conn.next = self.h.q.val().conn;
@@ -344,6 +347,7 @@ impl Logic for RxCore {
         self.check.qp_error.next = self.qperr_data.val();
         self.check.verdict.next = self.tracker.verdict.val();
         self.check.fits.next = self.messages.fits.val();
+        self.check.complete.next = self.messages.late.val() & self.sends.val();
         self.check.key_code.next = self.key.code.val();
         self.check.found.next = self.rq_found.val();
         self.check.receive_bytes.next = self.rq_len.val();

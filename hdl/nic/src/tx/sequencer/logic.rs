@@ -25,6 +25,7 @@ impl Logic for Sequencer {
             packet,
             inflight,
             qp_error,
+            qp_waits,
             closed,
             shut,
             via,
@@ -227,6 +228,7 @@ impl Logic for Sequencer {
         self.done_valid.next = false;
         self.done_advance.next = false;
         self.done_skip.next = false;
+        self.done_aside.next = false;
         self.done_requeue.next = false;
         self.offer_ready.next = false;
         self.set_valid.next = false;
@@ -237,6 +239,7 @@ impl Logic for Sequencer {
         self.open_conn.next = self.opening.conn.val();
         self.rb_addr.next = self.conn.q.val();
         self.qperr_addr.next = self.packet.q.val().qp;
+        self.withdrawn_msn.next = self.packet.q.val().msn;
         self.emit_desc.next = false;
         self.out.next = self.no_desc.val();
 
@@ -442,6 +445,7 @@ impl Logic for Sequencer {
             Step::GrantRead => {
                 self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();
                 self.qp_error.d.next = self.qperr_data.val();
+                self.qp_waits.d.next = self.wait_data.val();
                 self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
                 self.shut.d.next = !self.tables.conn_cfg.val().open;
                 self.packet.d.next.first = self.packet.q.val().index == 0;
@@ -474,6 +478,14 @@ impl Logic for Sequencer {
                     // W3: the QP is about to move to Error; the next slot looks again
                     self.done_valid.next = true;
                     self.done_requeue.next = true;
+                    self.step.d.next = Step::Idle;
+                } else if self.qp_waits.q.val() {
+                    // N1: the message of a QP that waits is set aside, whatever the windows say
+                    self.done_valid.next = true;
+                    self.done_aside.next = true;
+                    self.done_requeue.next = true;
+                    self.commits.grant.next = true;
+                    self.commits.kind.next = 3.into();
                     self.step.d.next = Step::Idle;
                 } else if !self.queue_room.val() {
                     self.done_valid.next = true;
@@ -573,9 +585,9 @@ impl Logic for Sequencer {
                 self.step.d.next = Step::ErrorLook;
             }
             Step::ErrorLook => {
-                // S6: a NOP carries no payload
-                self.qp_error.d.next = self.qperr_data.val();
-                if self.qperr_data.val() {
+                // S6, N1: a NOP carries no payload
+                self.qp_error.d.next = self.qperr_data.val() | self.withdrawn_data.val();
+                if self.qperr_data.val() | self.withdrawn_data.val() {
                     self.packet.d.next.bytes = 0.into();
                 }
                 self.count.d.next = 0.into();

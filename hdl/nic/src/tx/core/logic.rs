@@ -1,249 +1,33 @@
-//! TxCore: the transmit side: segmenter, sequencer, retransmit queue, retire and timers, wired together.
+//! The wires of the transmit core.
 //!
-//! In: messages, acknowledgments, cfg, QP error bits. Out: packet descriptors, retired packets, naks, connection errors, port changes, released
-//! message slots, commit records. Guarantees: docs/protocol.md, sections 5 to 8; all outputs of streams stay stable until taken.
-use super::filled::filled;
-use super::records::{CommitAck, CommitGrant, CommitTimer, Desc, PathAfter};
-use super::retire::Retire;
-use super::retransmit_queue::RetransmitQueue;
-use super::rows::{AckFields, PacketEntry};
-use super::segmenter::Segmenter;
-use super::sequencer::Sequencer;
-use super::timers::Timers;
-use crate::config::BuildConfig;
+//! In and out: see the parent module. Guarantees: a message that comes back and one of work_fetch take turns at the segmenter, by `hold`.
+use super::TxCore;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
-
-/// See the module documentation.
-#[derive(LogicBlock)]
-pub struct TxCore {
-    pub clock: Signal<In, Clock>,
-    pub reset: Signal<In, Bit>,
-    /// 0 in every build except sim_faults
-    pub fault: Signal<In, Bits<5>>,
-    /// Ticks of 128 ns.
-    pub now: Signal<In, Bits<32>>,
-    /// RTO_MIN in ticks.
-    pub rto_min: Signal<In, Bits<32>>,
-    pub cfg_valid: Signal<In, Bit>,
-    pub cfg_table: Signal<In, Bits<8>>,
-    pub cfg_index: Signal<In, Bits<16>>,
-    pub cfg_data: Signal<In, Bits<512>>,
-    pub cfg_busy: Signal<Out, Bit>,
-    pub msg_valid: Signal<In, Bit>,
-    pub msg_ready: Signal<Out, Bit>,
-    pub msg_conn: Signal<In, Bits<16>>,
-    pub msg_qp: Signal<In, Bits<16>>,
-    pub msg_msn: Signal<In, Bits<24>>,
-    pub msg_npkts: Signal<In, Bits<24>>,
-    pub msg_length: Signal<In, Bits<32>>,
-    pub rel_conn_valid: Signal<Out, Bit>,
-    pub rel_conn_ready: Signal<In, Bit>,
-    pub rel_conn: Signal<Out, Bits<16>>,
-    pub ack_valid: Signal<In, Bit>,
-    pub ack_ready: Signal<Out, Bit>,
-    pub ack_conn: Signal<In, Bits<16>>,
-    pub ack_home: Signal<In, Bits<3>>,
-    pub ack_cum: Signal<In, Bits<24>>,
-    pub ack_ts_echo: Signal<In, Bits<16>>,
-    pub ack_service: Signal<In, Bits<16>>,
-    pub ack_ce: Signal<In, Bits<16>>,
-    pub ack_dup: Signal<In, Bits<16>>,
-    pub ack_flags: Signal<In, Bits<16>>,
-    pub ack_rate: Signal<In, Bits<24>>,
-    pub ack_mak_qp: Signal<In, Bits<24>>,
-    pub ack_mak_code: Signal<In, Bits<8>>,
-    pub ack_mak_msn: Signal<In, Bits<24>>,
-    pub ack_sav: Signal<In, Bits<256>>,
-    pub desc_valid: Signal<Out, Bit>,
-    pub desc_ready: Signal<In, Bit>,
-    pub desc_kind: Signal<Out, Bits<2>>,
-    pub desc_conn: Signal<Out, Bits<16>>,
-    pub desc_home: Signal<Out, Bits<3>>,
-    pub desc_via: Signal<Out, Bits<3>>,
-    pub desc_ppsn: Signal<Out, Bits<24>>,
-    pub desc_rtx: Signal<Out, Bit>,
-    pub desc_moved: Signal<Out, Bit>,
-    pub desc_ack_req: Signal<Out, Bit>,
-    pub desc_qp: Signal<Out, Bits<16>>,
-    pub desc_msn: Signal<Out, Bits<24>>,
-    pub desc_index: Signal<Out, Bits<24>>,
-    pub desc_bytes: Signal<Out, Bits<13>>,
-    pub desc_first: Signal<Out, Bit>,
-    pub desc_last: Signal<Out, Bit>,
-    pub desc_ts: Signal<Out, Bits<16>>,
-    pub desc_port: Signal<Out, Bits<16>>,
-    pub ret_valid: Signal<Out, Bit>,
-    pub ret_ready: Signal<In, Bit>,
-    pub ret_qp: Signal<Out, Bits<16>>,
-    pub ret_msn: Signal<Out, Bits<24>>,
-    pub ret_bytes: Signal<Out, Bits<13>>,
-    pub nak_valid: Signal<Out, Bit>,
-    pub nak_ready: Signal<In, Bit>,
-    pub nak_conn: Signal<Out, Bits<16>>,
-    pub nak_qp: Signal<Out, Bits<16>>,
-    pub nak_code: Signal<Out, Bits<8>>,
-    pub nak_msn: Signal<Out, Bits<24>>,
-    /// No nak but an RNR: the peer has no receive for the message.
-    pub nak_rnr: Signal<Out, Bit>,
-    pub cerr_valid: Signal<Out, Bit>,
-    pub cerr_ready: Signal<In, Bit>,
-    pub cerr_conn: Signal<Out, Bits<16>>,
-    pub qperr_addr: Signal<Out, Bits<16>>,
-    pub qperr_data: Signal<In, Bit>,
-    pub portset_valid: Signal<Out, Bit>,
-    pub portset_ready: Signal<In, Bit>,
-    pub portset_row: Signal<Out, Bits<24>>,
-    pub portset_port: Signal<Out, Bits<16>>,
-    pub commit_grant_valid: Signal<Out, Bit>,
-    pub commit_grant_conn: Signal<Out, Bits<16>>,
-    pub commit_grant_kind: Signal<Out, Bits<2>>,
-    pub commit_grant_home: Signal<Out, Bits<3>>,
-    pub commit_grant_via: Signal<Out, Bits<3>>,
-    pub commit_grant_ppsn: Signal<Out, Bits<24>>,
-    pub commit_grant_rtx: Signal<Out, Bit>,
-    pub commit_grant_moved: Signal<Out, Bit>,
-    pub commit_grant_ack_req: Signal<Out, Bit>,
-    pub commit_grant_nop: Signal<Out, Bit>,
-    pub commit_grant_qp: Signal<Out, Bits<16>>,
-    pub commit_grant_msn: Signal<Out, Bits<24>>,
-    pub commit_grant_index: Signal<Out, Bits<24>>,
-    pub commit_grant_bytes: Signal<Out, Bits<13>>,
-    pub commit_grant_now: Signal<Out, Bits<32>>,
-    pub commit_grant_port: Signal<Out, Bits<16>>,
-    pub commit_grant_inflight_bytes: Signal<Out, Bits<32>>,
-    pub commit_grant_more: Signal<Out, Bit>,
-    pub commit_grant_next: Signal<Out, Bits<24>>,
-    pub commit_grant_pipe: Signal<Out, Bits<9>>,
-    pub commit_grant_window: Signal<Out, Bits<9>>,
-    pub commit_grant_rr: Signal<Out, Bits<3>>,
-    pub commit_ack_valid: Signal<Out, Bit>,
-    pub commit_ack_conn: Signal<Out, Bits<16>>,
-    pub commit_ack_home: Signal<Out, Bits<3>>,
-    pub commit_ack_verdict: Signal<Out, Bits<2>>,
-    pub commit_ack_acked: Signal<Out, Bits<9>>,
-    pub commit_ack_lost_l1: Signal<Out, Bits<9>>,
-    pub commit_ack_lost_l2: Signal<Out, Bits<9>>,
-    pub commit_ack_now: Signal<Out, Bits<32>>,
-    pub commit_ack_hint: Signal<Out, Bits<24>>,
-    pub commit_ack_state: Signal<Out, Bits<2>>,
-    pub commit_ack_next: Signal<Out, Bits<24>>,
-    pub commit_ack_cum: Signal<Out, Bits<24>>,
-    pub commit_ack_pipe: Signal<Out, Bits<9>>,
-    pub commit_ack_window: Signal<Out, Bits<9>>,
-    pub commit_ack_credit: Signal<Out, Bits<9>>,
-    pub commit_ack_srtt8: Signal<Out, Bits<18>>,
-    pub commit_ack_var4: Signal<Out, Bits<17>>,
-    pub commit_ack_backoff: Signal<Out, Bits<4>>,
-    pub commit_ack_reo_tol: Signal<Out, Bits<7>>,
-    pub commit_ack_mark: Signal<Out, Bits<24>>,
-    pub commit_ack_gen_open: Signal<Out, Bit>,
-    pub commit_ack_probe_pending: Signal<Out, Bit>,
-    pub commit_timer_valid: Signal<Out, Bit>,
-    pub commit_timer_conn: Signal<Out, Bits<16>>,
-    pub commit_timer_path: Signal<Out, Bits<3>>,
-    pub commit_timer_action: Signal<Out, Bits<3>>,
-    pub commit_timer_now: Signal<Out, Bits<32>>,
-    pub commit_timer_port: Signal<Out, Bits<16>>,
-    pub commit_timer_probe_ppsn: Signal<Out, Bits<24>>,
-    pub commit_timer_state: Signal<Out, Bits<2>>,
-    pub commit_timer_next: Signal<Out, Bits<24>>,
-    pub commit_timer_cum: Signal<Out, Bits<24>>,
-    pub commit_timer_pipe: Signal<Out, Bits<9>>,
-    pub commit_timer_window: Signal<Out, Bits<9>>,
-    pub commit_timer_credit: Signal<Out, Bits<9>>,
-    pub commit_timer_srtt8: Signal<Out, Bits<18>>,
-    pub commit_timer_var4: Signal<Out, Bits<17>>,
-    pub commit_timer_backoff: Signal<Out, Bits<4>>,
-    pub commit_timer_reo_tol: Signal<Out, Bits<7>>,
-    pub commit_timer_mark: Signal<Out, Bits<24>>,
-    pub commit_timer_gen_open: Signal<Out, Bit>,
-    pub commit_timer_probe_pending: Signal<Out, Bit>,
-    pub commit_retire_valid: Signal<Out, Bit>,
-    pub commit_retire_conn: Signal<Out, Bits<16>>,
-    pub commit_retire_home: Signal<Out, Bits<3>>,
-    pub commit_retire_ppsn: Signal<Out, Bits<24>>,
-    pub commit_retire_qp: Signal<Out, Bits<16>>,
-    pub commit_retire_msn: Signal<Out, Bits<24>>,
-    pub commit_retire_bytes: Signal<Out, Bits<13>>,
-    /// Nothing is being retired and nothing waits for it.
-    pub retire_idle: Signal<Out, Bit>,
-    pub init_done: Signal<Out, Bit>,
-    segmenter: Box<Segmenter>,
-    sequencer: Box<Sequencer>,
-    queue: Box<RetransmitQueue>,
-    retire: Box<Retire>,
-    timers: Timers,
-    ack: Signal<Local, AckFields>,
-    desc: Signal<Local, Desc>,
-    entry: Signal<Local, PacketEntry>,
-    answer: Signal<Local, PacketEntry>,
-    grant: Signal<Local, CommitGrant>,
-    ack_record: Signal<Local, CommitAck>,
-    ack_path: Signal<Local, PathAfter>,
-    timer_record: Signal<Local, CommitTimer>,
-    timer_path: Signal<Local, PathAfter>,
-    no_ack: Constant<AckFields>,
-    no_entry: Constant<PacketEntry>,
-}
-
-impl TxCore {
-    pub fn new(config: &BuildConfig) -> Self {
-        filled!(TxCore {
-            segmenter: Box::new(Segmenter::new(config)),
-            sequencer: Box::new(Sequencer::new(config)),
-            queue: Box::new(RetransmitQueue::new(config)),
-            retire: Box::new(Retire::new(config)),
-            timers: Timers::new(config),
-            no_ack: Constant::new(AckFields::default()),
-            no_entry: Constant::new(PacketEntry::default());
-            clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msg_valid,
-            msg_ready, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, rel_conn_valid, rel_conn_ready, rel_conn,
-            ack_valid, ack_ready, ack_conn, ack_home, ack_cum, ack_ts_echo, ack_service, ack_ce, ack_dup, ack_flags,
-            ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_valid, desc_ready, desc_kind, desc_conn,
-            desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index,
-            desc_bytes, desc_first, desc_last, desc_ts, desc_port, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes,
-            nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, qperr_addr,
-            qperr_data, portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid,
-            commit_grant_conn, commit_grant_kind, commit_grant_home, commit_grant_via, commit_grant_ppsn,
-            commit_grant_rtx, commit_grant_moved, commit_grant_ack_req, commit_grant_nop, commit_grant_qp,
-            commit_grant_msn, commit_grant_index, commit_grant_bytes, commit_grant_now, commit_grant_port,
-            commit_grant_inflight_bytes, commit_grant_more, commit_grant_next, commit_grant_pipe,
-            commit_grant_window, commit_grant_rr, commit_ack_valid, commit_ack_conn, commit_ack_home,
-            commit_ack_verdict, commit_ack_acked, commit_ack_lost_l1, commit_ack_lost_l2, commit_ack_now,
-            commit_ack_hint, commit_ack_state, commit_ack_next, commit_ack_cum, commit_ack_pipe, commit_ack_window,
-            commit_ack_credit, commit_ack_srtt8, commit_ack_var4, commit_ack_backoff, commit_ack_reo_tol,
-            commit_ack_mark, commit_ack_gen_open, commit_ack_probe_pending, commit_timer_valid, commit_timer_conn,
-            commit_timer_path, commit_timer_action, commit_timer_now, commit_timer_port, commit_timer_probe_ppsn,
-            commit_timer_state, commit_timer_next, commit_timer_cum, commit_timer_pipe, commit_timer_window,
-            commit_timer_credit, commit_timer_srtt8, commit_timer_var4, commit_timer_backoff, commit_timer_reo_tol,
-            commit_timer_mark, commit_timer_gen_open, commit_timer_probe_pending, commit_retire_valid,
-            commit_retire_conn, commit_retire_home, commit_retire_ppsn, commit_retire_qp, commit_retire_msn,
-            commit_retire_bytes, retire_idle, init_done, ack, desc, entry, answer, grant, ack_record, ack_path, timer_record,
-            timer_path,
-        })
-    }
-}
 
 impl Logic for TxCore {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module tx_core: the transmit side");
-        clock!(self, clock, segmenter, sequencer, queue, retire, timers);
+        clock!(self, clock, segmenter, sequencer, queue, retire, timers, rnr);
         self.segmenter.reset.next = self.reset.val();
         self.sequencer.reset.next = self.reset.val();
         self.queue.reset.next = self.reset.val();
         self.retire.reset.next = self.reset.val();
         self.timers.reset.next = self.reset.val();
+        self.rnr.reset.next = self.reset.val();
         self.init_done.next = self.segmenter.init_done.val()
             & self.sequencer.init_done.val()
             & self.queue.init_done.val()
             & self.retire.init_done.val()
-            & self.timers.init_done.val();
+            & self.timers.init_done.val()
+            & self.rnr.init_done.val();
         self.sequencer.fault.next = self.fault.val();
         self.queue.fault.next = self.fault.val();
+        self.rnr.fault.next = self.fault.val();
         self.sequencer.now.next = self.now.val();
         self.timers.now.next = self.now.val();
+        self.rnr.now.next = self.now.val();
         self.sequencer.rto_min.next = self.rto_min.val();
         self.sequencer.cfg_valid.next = self.cfg_valid.val();
         self.sequencer.cfg_table.next = self.cfg_table.val();
@@ -251,16 +35,46 @@ impl Logic for TxCore {
         self.sequencer.cfg_word0.next = self.cfg_data.val().get_bits::<32>(0);
         self.sequencer.cfg_word1.next = self.cfg_data.val().get_bits::<32>(32);
         self.sequencer.cfg_word2.next = self.cfg_data.val().get_bits::<32>(64);
-        self.cfg_busy.next = self.sequencer.cfg_busy.val();
+        self.rnr.cfg_valid.next = self.cfg_valid.val();
+        self.rnr.cfg_table.next = self.cfg_table.val();
+        self.rnr.cfg_index.next = self.cfg_index.val();
+        self.rnr.cfg_word0.next = self.cfg_data.val().get_bits::<32>(0);
+        self.cfg_busy.next = self.sequencer.cfg_busy.val() | self.rnr.cfg_busy.val();
 
         comment!("messages and the offers of the segmenter");
-        self.segmenter.msg_valid.next = self.msg_valid.val();
+        self.segmenter.msg_valid.next = self.msg_valid.val() & !self.rnr.hold.val();
         self.segmenter.msg_conn.next = self.msg_conn.val();
         self.segmenter.msg_qp.next = self.msg_qp.val();
         self.segmenter.msg_msn.next = self.msg_msn.val();
         self.segmenter.msg_npkts.next = self.msg_npkts.val();
         self.segmenter.msg_length.next = self.msg_length.val();
-        self.msg_ready.next = self.segmenter.msg_ready.val();
+        self.segmenter.msg_index.next = 0.into();
+        self.segmenter.msg_returns.next = false;
+        self.msg_ready.next = self.segmenter.msg_ready.val() & !self.rnr.hold.val();
+        if self.rnr.hold.val() {
+            self.segmenter.msg_valid.next = self.rnr.msg_valid.val();
+            self.segmenter.msg_conn.next = self.rnr.msg_conn.val();
+            self.segmenter.msg_qp.next = self.rnr.msg_qp.val();
+            self.segmenter.msg_msn.next = self.rnr.msg_msn.val();
+            self.segmenter.msg_npkts.next = self.rnr.msg_npkts.val();
+            self.segmenter.msg_length.next = self.rnr.msg_length.val();
+            self.segmenter.msg_index.next = self.rnr.msg_index.val();
+            self.segmenter.msg_returns.next = true;
+        }
+        self.rnr.msg_ready.next = self.segmenter.msg_ready.val();
+        self.rnr.put_valid.next = self.msg_valid.val() & self.msg_ready.val();
+        self.rnr.put_qp.next = self.msg_qp.val();
+        self.rnr.put_msn.next = self.msg_msn.val();
+        self.rnr.put_npkts.next = self.msg_npkts.val();
+        self.rnr.put_length.next = self.msg_length.val();
+        self.rnr.out_sent.next = self.segmenter.out_sent.val();
+        self.rnr.out_left.next = self.segmenter.out_left.val();
+        self.rnr.out_aside.next = self.segmenter.out_aside.val();
+        self.rnr.out_returns.next = self.segmenter.out_returns.val();
+        self.rnr.out_conn.next = self.segmenter.next_conn.val();
+        self.rnr.out_qp.next = self.segmenter.next_qp.val();
+        self.rnr.out_msn.next = self.segmenter.next_msn.val();
+        self.rnr.out_index.next = self.segmenter.next_index.val();
         self.rel_conn_valid.next = self.segmenter.rel_conn_valid.val();
         self.rel_conn.next = self.segmenter.rel_conn.val();
         self.segmenter.rel_conn_ready.next = self.rel_conn_ready.val();
@@ -276,6 +90,7 @@ impl Logic for TxCore {
         self.segmenter.done_valid.next = self.sequencer.done_valid.val();
         self.segmenter.done_advance.next = self.sequencer.done_advance.val();
         self.segmenter.done_skip.next = self.sequencer.done_skip.val();
+        self.segmenter.done_aside.next = self.sequencer.done_aside.val();
         self.segmenter.done_requeue.next = self.sequencer.done_requeue.val();
         self.segmenter.wake_a_valid.next = self.sequencer.wake_valid.val();
         self.segmenter.wake_a_conn.next = self.sequencer.wake_conn.val();
@@ -344,6 +159,8 @@ impl Logic for TxCore {
         self.ret_msn.next = self.retire.ret_msn.val();
         self.ret_bytes.next = self.retire.ret_bytes.val();
         self.retire.ret_ready.next = self.ret_ready.val();
+        self.rnr.ret_valid.next = self.retire.ret_valid.val() & self.ret_ready.val();
+        self.rnr.ret_qp.next = self.retire.ret_qp.val();
         self.commit_retire_valid.next = self.retire.commit_valid.val();
         self.commit_retire_conn.next = self.retire.commit_conn.val();
         self.commit_retire_home.next = self.retire.commit_home.val();
@@ -407,6 +224,32 @@ impl Logic for TxCore {
         self.portset_port.next = self.sequencer.portset_port.val();
         self.qperr_addr.next = self.sequencer.qperr_addr.val();
         self.sequencer.qperr_data.next = self.qperr_data.val();
+
+        comment!("messages that are withdrawn and begin again");
+        self.rnr.wait_addr.next = self.sequencer.qperr_addr.val();
+        self.sequencer.wait_data.next = self.rnr.wait_data.val();
+        self.rnr.withdrawn_qp.next = self.sequencer.qperr_addr.val();
+        self.rnr.withdrawn_msn.next = self.sequencer.withdrawn_msn.val();
+        self.sequencer.withdrawn_data.next = self.rnr.withdrawn_data.val();
+        self.rnr.withdraw_valid.next = self.withdraw_valid.val();
+        self.rnr.withdraw_qp.next = self.withdraw_qp.val();
+        self.rnr.withdraw_msn.next = self.withdraw_msn.val();
+        self.rnr.withdraw_code.next = self.withdraw_code.val();
+        self.rnr.withdraw_began.next = self.withdraw_began.val();
+        self.over_valid.next = self.rnr.over_valid.val();
+        self.rnr.over_ready.next = self.over_ready.val();
+        self.over_qp.next = self.rnr.over_qp.val();
+        self.rnr.over_done.next = self.over_done.val();
+        self.rnr.over_failed.next = self.over_failed.val();
+        self.rnr.over_head.next = self.over_head.val();
+        self.again_valid.next = self.rnr.again_valid.val();
+        self.rnr.again_ready.next = self.again_ready.val();
+        self.again_qp.next = self.rnr.again_qp.val();
+        self.again_msn.next = self.rnr.again_msn.val();
+        self.rnr_hold.next = self.rnr.hold.val();
+        self.attempt_write.next = self.rnr.attempt_write.val();
+        self.attempt_addr.next = self.rnr.attempt_addr.val();
+        self.attempt_value.next = self.rnr.attempt_value.val();
 
         comment!("commit records");
         self.grant.next = self.sequencer.commit_grant.val();

@@ -1,298 +1,9 @@
-//! completion: counts retired packets, writes CQEs in MSN order, moves queue pairs to Error and flushes them.
-//! In: `cmsg` (a WQE was taken), `ret` (a packet was retired), errors `nak`, `cerr`, `rxerr`, cfg tables QP and CONN; `rcqe`, CQEs of receives.
-//! Out: all CQEs through the write port `cw`, `rel_qp`, the Error bit of each QP (three read ports), `flush` (a QP moved to Error).
-//! Guarantees: W2 to W4: every WQE gets exactly one CQE (none if unsignaled and successful), in the order of the stream.
-use crate::config::BuildConfig;
-use crate::filled::filled;
+//! completion's states: what each clock reads, decides and writes.
+//! In and out: see the parent module. Guarantees: a row is read in one clock and written in the next, so each step sees all earlier ones.
+use super::{Completion, Step};
 use mrnic_emit::comment;
-use mrnic_regs::{code, ring, table};
-use mrnic_widgets::{Fifo, Ram};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
-
-/// What software configured of a completion queue.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct CqFixed {
-    pub valid: Bit,
-    pub conn: Bits<16>,
-    pub base: Bits<64>,
-    pub log2: Bits<4>,
-}
-
-/// Where a stream stands.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct StreamState {
-    /// Oldest message not completed.
-    pub head: Bits<24>,
-    /// MSN of the next message.
-    pub tail: Bits<24>,
-    /// CQEs written.
-    pub cq_count: Bits<16>,
-    /// Done messages that wait for older ones.
-    pub ahead: Bits<9>,
-    pub failed: Bit,
-    /// 0 spent, 1 the message `fail_msn`, 2 the first that is not done.
-    pub fail: Bits<2>,
-    pub fail_msn: Bits<24>,
-    pub fail_status: Bits<8>,
-    pub fail_nak: Bits<8>,
-}
-
-/// A message.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct MessageState {
-    /// Packets not yet retired.
-    pub remaining: Bits<24>,
-    /// 0, or why the WQE was refused.
-    pub status: Bits<8>,
-    pub signaled: Bit,
-    pub opcode: Bits<8>,
-    pub wqe_index: Bits<16>,
-    pub length: Bits<32>,
-    pub wr_id: Bits<64>,
-}
-
-/// A CQE on its way to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct CqeWrite {
-    pub addr: Bits<64>,
-    pub data: Bits<256>,
-}
-
-/// What the FSM does.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum Step {
-    Clear,
-    Idle,
-    Message,
-    Retired,
-    Failure,
-    ScanRead,
-    Scan,
-    HeadRead,
-    Head,
-    Emit,
-}
-
-// The literals in `update` below are these.
-const _: () = {
-    assert!(
-        table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::CQ_LOG2.bit == 132 && table::qp::CQ_BASE.bit == 160
-    );
-    assert!(table::qp::TX_MSN.bit == 256 && ring::cqe::BYTES == 32);
-    assert!(ring::cqe::STATUS.bit == 0 && ring::cqe::OPCODE.bit == 8 && ring::cqe::PHASE.bit == 16 && ring::cqe::QPN.bit == 32);
-    assert!(ring::cqe::WR_ID.bit == 64 && ring::cqe::BYTE_LEN.bit == 128 && ring::cqe::WQE_INDEX.bit == 160);
-    assert!(ring::cqe::NAK_CODE.bit == 192 && ring::cqe::MSN.bit == 224);
-    assert!(code::STATUS_WR_FLUSH_ERR == 5 && code::STATUS_RETRY_EXC_ERR == 12 && code::STATUS_RNR_RETRY_EXC_ERR == 13);
-    assert!(code::STATUS_REM_ACCESS_ERR == 10 && code::STATUS_REM_INV_REQ_ERR == 9 && code::STATUS_REM_OP_ERR == 11);
-};
-
-/// See the module documentation.
-#[derive(LogicBlock)]
-pub struct Completion<const W: usize> {
-    pub clock: Signal<In, Clock>,
-    pub reset: Signal<In, Bit>,
-    /// Fault 8: a message counts as done one packet early.
-    pub fault: Signal<In, Bits<5>>,
-    pub cmsg_valid: Signal<In, Bit>,
-    pub cmsg_ready: Signal<Out, Bit>,
-    pub cmsg_qp: Signal<In, Bits<16>>,
-    pub cmsg_msn: Signal<In, Bits<24>>,
-    pub cmsg_npkts: Signal<In, Bits<24>>,
-    pub cmsg_length: Signal<In, Bits<32>>,
-    pub cmsg_wqe_index: Signal<In, Bits<16>>,
-    pub cmsg_wr_id: Signal<In, Bits<64>>,
-    pub cmsg_signaled: Signal<In, Bit>,
-    pub cmsg_opcode: Signal<In, Bits<8>>,
-    pub cmsg_status: Signal<In, Bits<8>>,
-    pub ret_valid: Signal<In, Bit>,
-    pub ret_ready: Signal<Out, Bit>,
-    pub ret_qp: Signal<In, Bits<16>>,
-    pub ret_msn: Signal<In, Bits<24>>,
-    pub ret_bytes: Signal<In, Bits<13>>,
-    pub nak_valid: Signal<In, Bit>,
-    pub nak_ready: Signal<Out, Bit>,
-    /// The connection whose peer refused: a nak of a QP of another one is ignored.
-    pub nak_conn: Signal<In, Bits<16>>,
-    pub nak_qp: Signal<In, Bits<16>>,
-    pub nak_code: Signal<In, Bits<8>>,
-    pub nak_msn: Signal<In, Bits<24>>,
-    /// No nak but an RNR: the peer has no receive for the message (N3).
-    pub nak_rnr: Signal<In, Bit>,
-    pub cerr_valid: Signal<In, Bit>,
-    pub cerr_ready: Signal<Out, Bit>,
-    pub cerr_conn: Signal<In, Bits<16>>,
-    pub rxerr_valid: Signal<In, Bit>,
-    pub rxerr_ready: Signal<Out, Bit>,
-    pub rxerr_qp: Signal<In, Bits<16>>,
-    /// Nothing is being retired: errors wait for it, so that what was acknowledged before them counts (W3).
-    pub quiet: Signal<In, Bit>,
-    pub cfg_valid: Signal<In, Bit>,
-    pub cfg_table: Signal<In, Bits<8>>,
-    pub cfg_index: Signal<In, Bits<16>>,
-    pub cfg_data: Signal<In, Bits<512>>,
-    pub cfg_busy: Signal<Out, Bit>,
-    pub rel_qp_valid: Signal<Out, Bit>,
-    pub rel_qp_ready: Signal<In, Bit>,
-    pub rel_qp: Signal<Out, Bits<16>>,
-    /// A queue pair that is open moved to Error, once each. Only in a build with receive queues, as are `rcqe`.
-    pub flush_valid: Signal<Out, Bit>,
-    pub flush_ready: Signal<In, Bit>,
-    pub flush_qp: Signal<Out, Bits<16>>,
-    pub rcqe_valid: Signal<In, Bit>,
-    pub rcqe_ready: Signal<Out, Bit>,
-    pub rcqe_addr: Signal<In, Bits<64>>,
-    pub rcqe_data: Signal<In, Bits<256>>,
-    pub qperr_tx_addr: Signal<In, Bits<16>>,
-    pub qperr_tx_data: Signal<Out, Bit>,
-    pub qperr_rx_addr: Signal<In, Bits<16>>,
-    pub qperr_rx_data: Signal<Out, Bit>,
-    pub qperr_host_addr: Signal<In, Bits<16>>,
-    pub qperr_host_data: Signal<Out, Bit>,
-    pub cw_desc_valid: Signal<Out, Bit>,
-    pub cw_desc_ready: Signal<In, Bit>,
-    pub cw_desc_addr: Signal<Out, Bits<64>>,
-    pub cw_desc_len: Signal<Out, Bits<16>>,
-    pub cw_valid: Signal<Out, Bit>,
-    pub cw_ready: Signal<In, Bit>,
-    pub cw_data: Signal<Out, Bits<W>>,
-    pub cw_last: Signal<Out, Bit>,
-    pub init_done: Signal<Out, Bit>,
-    pub commit_cqe_valid: Signal<Out, Bit>,
-    pub commit_cqe_qp: Signal<Out, Bits<16>>,
-    pub commit_cqe_msn: Signal<Out, Bits<24>>,
-    pub commit_cqe_data: Signal<Out, Bits<256>>,
-    pub commit_ret_valid: Signal<Out, Bit>,
-    pub commit_ret_qp: Signal<Out, Bits<16>>,
-    pub commit_ret_msn: Signal<Out, Bits<24>>,
-    pub commit_ret_bytes: Signal<Out, Bits<13>>,
-    pub commit_err_valid: Signal<Out, Bit>,
-    /// 1 nak, 2 connection error, 3 refused a peer's packet, 4 RNR.
-    pub commit_err_kind: Signal<Out, Bits<3>>,
-    pub commit_err_qp: Signal<Out, Bits<16>>,
-    pub commit_err_conn: Signal<Out, Bits<16>>,
-    pub commit_err_code: Signal<Out, Bits<8>>,
-    pub commit_err_msn: Signal<Out, Bits<24>>,
-    fixed: Ram<CqFixed>,
-    state: Ram<StreamState>,
-    messages: Ram<MessageState>,
-    error_tx: Ram<Bit>,
-    error_rx: Ram<Bit>,
-    error_host: Ram<Bit>,
-    /// Connections in error.
-    given_up: Ram<Bit>,
-    error_write: Signal<Local, Bit>,
-    error_index: Signal<Local, Bits<24>>,
-    error_value: Signal<Local, Bit>,
-    cqes: Fifo<CqeWrite>,
-    releases: Fifo<Bits<16>>,
-    flushes: Fifo<Bits<16>>,
-    cfg_held: DFF<Bit>,
-    /// What was given up has been read for it.
-    cfg_read: DFF<Bit>,
-    /// The table is CONN.
-    held_conn: DFF<Bit>,
-    held_index: DFF<Bits<16>>,
-    held_data: DFF<Bits<320>>,
-    step: DFF<Step>,
-    walk: DFF<Bits<24>>,
-    ready: DFF<Bit>,
-    qp: DFF<Bits<16>>,
-    msn: DFF<Bits<24>>,
-    incoming: DFF<MessageState>,
-    bytes: DFF<Bits<13>>,
-    kind: DFF<Bits<3>>,
-    nak: DFF<Bits<8>>,
-    fail_kind: DFF<Bits<2>>,
-    fail_status: DFF<Bits<8>>,
-    scan_conn: DFF<Bits<16>>,
-    scanning: DFF<Bit>,
-    /// The next message goes before the next retired packet.
-    favour: DFF<Bit>,
-    stream: DFF<StreamState>,
-    cq: DFF<CqFixed>,
-    message: DFF<MessageState>,
-    cqe_status: Signal<Local, Bits<8>>,
-    cqe_nak: Signal<Local, Bits<8>>,
-    from_queue: Signal<Local, CqFixed>,
-    now_at: Signal<Local, StreamState>,
-    next_at: Signal<Local, StreamState>,
-    row: Signal<Local, MessageState>,
-    new_row: Signal<Local, MessageState>,
-    done: Signal<Local, Bit>,
-    early: Signal<Local, Bit>,
-    room: Signal<Local, Bit>,
-    outstanding: Signal<Local, Bit>,
-    is_failing: Signal<Local, Bit>,
-    cqe: Signal<Local, CqeWrite>,
-    cqe_mask: Signal<Local, Bits<16>>,
-    cqe_words: Signal<Local, Bits<256>>,
-    phase: Signal<Local, Bit>,
-    status_of_nak: Signal<Local, Bits<8>>,
-    beat: DFF<Bits<3>>,
-    desc_sent: DFF<Bit>,
-    data_sent: DFF<Bit>,
-    last_beat: Constant<Bits<3>>,
-    beat_shift: Constant<Bits<10>>,
-    last_walk: Constant<Bits<24>>,
-    last_qp: Constant<Bits<24>>,
-    message_mask: Constant<Bits<24>>,
-    message_log2: Constant<Bits<4>>,
-    one16: Constant<Bits<16>>,
-    beat_at: Signal<Local, Bits<10>>,
-    slot: Signal<Local, Bits<24>>,
-    finish: Signal<Local, Bit>,
-    /// The error may move the queue pair: it is its own connection's, or no nak.
-    of_conn: Signal<Local, Bit>,
-    /// The error is a nak or an RNR.
-    of_peer: Signal<Local, Bit>,
-    flush_room: Signal<Local, Bit>,
-    may_emit: Signal<Local, Bit>,
-    /// The queue pair of this step moves to Error.
-    fails: Signal<Local, Bit>,
-    sends: Constant<Bit>,
-}
-
-impl<const W: usize> Completion<W> {
-    /// For a build; W is its data width.
-    pub fn new(config: &BuildConfig) -> Self {
-        assert_eq!(W, config.data_width, "the build's data width");
-        let beats = (8 * ring::cqe::BYTES).div_ceil(W) as u64;
-        filled!(Completion {
-            fixed: Ram::new(config.qps),
-            state: Ram::new(config.qps),
-            messages: Ram::new(config.message_rows()),
-            error_tx: Ram::new(config.qps),
-            error_rx: Ram::new(config.qps),
-            error_host: Ram::new(config.qps),
-            given_up: Ram::new(config.conns),
-            cqes: Fifo::new(config.fifo.cmsg),
-            releases: Fifo::new(config.fifo.cmsg),
-            flushes: Fifo::new(if config.sends { config.fifo.cmsg } else { 1 }),
-            sends: Constant::new(config.sends),
-            last_beat: Constant::new((beats - 1).to_bits()),
-            beat_shift: Constant::new((if W >= 256 { 0 } else { W as u64 }).to_bits()),
-            last_walk: Constant::new((config.message_rows().max(config.conns) as u64 - 1).to_bits()),
-            last_qp: Constant::new((config.qps as u64 - 1).to_bits()),
-            message_mask: Constant::new((config.msgs_per_stream as u64 - 1).to_bits()),
-            message_log2: Constant::new(u64::from(config.msgs_per_stream.ilog2()).to_bits()),
-            one16: Constant::new(1u64.to_bits());
-            clock, reset, fault, cmsg_valid, cmsg_ready, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id,
-            cmsg_signaled, cmsg_opcode, cmsg_status, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, nak_valid, nak_ready, nak_conn, nak_qp,
-            nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, rxerr_valid, rxerr_ready, rxerr_qp, quiet, cfg_valid, cfg_table,
-            cfg_index, cfg_data, cfg_busy, rel_qp_valid, rel_qp_ready, rel_qp, flush_valid,
-            flush_ready, flush_qp, rcqe_valid, rcqe_ready, rcqe_addr, rcqe_data, qperr_tx_addr, qperr_tx_data, qperr_rx_addr,
-            qperr_rx_data, qperr_host_addr, qperr_host_data, cw_desc_valid, cw_desc_ready, cw_desc_addr, cw_desc_len, cw_valid,
-            cw_ready, cw_data, cw_last, init_done, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
-            commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind, commit_err_qp,
-            commit_err_conn, commit_err_code, commit_err_msn, error_write, error_index, error_value, cfg_held, cfg_read, held_conn, held_index,
-            held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
-            cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
-            outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, beat, desc_sent, data_sent, beat_at, slot, finish, of_conn, of_peer,
-            flush_room, may_emit, fails,
-        })
-    }
-}
 
 impl<const W: usize> Logic for Completion<W> {
     #[hdl_gen]
@@ -322,13 +33,10 @@ impl<const W: usize> Logic for Completion<W> {
             favour,
             stream,
             cq,
-            message,
-            beat,
-            desc_sent,
-            data_sent
+            message
         );
-        clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, given_up, cqes, releases, flushes);
-        self.cqes.reset.next = self.reset.val();
+        clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, given_up, writer, releases, flushes);
+        self.writer.reset.next = self.reset.val();
         self.releases.reset.next = self.reset.val();
         self.flushes.reset.next = self.reset.val();
 
@@ -355,6 +63,7 @@ impl<const W: usize> Logic for Completion<W> {
         self.from_queue.next.valid = self.held_data.q.val().get_bit(0);
         self.from_queue.next.conn = self.held_data.q.val().get_bits::<16>(16);
         self.from_queue.next.log2 = self.held_data.q.val().get_bits::<4>(132);
+        self.from_queue.next.rnr_retry = self.held_data.q.val().get_bits::<3>(245);
         self.from_queue.next.base = self.held_data.q.val().get_bits::<64>(160);
         self.fixed.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
         self.fixed.write_enable.next = false;
@@ -370,7 +79,7 @@ impl<const W: usize> Logic for Completion<W> {
         self.error_write.next = false;
         self.error_index.next = bit_cast::<24, 16>(self.qp.q.val());
         self.error_value.next = true;
-        self.cqes.write.next = false;
+        self.writer.write.next = false;
         self.releases.write.next = false;
         self.now_at.next = self.stream.q.val();
         self.row.next = self.messages.read_data.val();
@@ -378,15 +87,24 @@ impl<const W: usize> Logic for Completion<W> {
         self.commit_ret_valid.next = false;
         self.commit_err_valid.next = false;
         self.commit_cqe_valid.next = false;
+        self.commit_rnr_valid.next = false;
+        self.withdraw_valid.next = false;
+        self.withdraw_began.next = false;
+        self.over_ready.next = false;
+        self.over_done.next = false;
+        self.over_failed.next = false;
+        self.again_ready.next = false;
+        self.refuses.next = false;
+        self.uses_retry.next = false;
         self.fails.next = false;
         self.flush_room.next = !self.flushes.full.val() | !self.sends.val();
         comment!("only a refused WQE that is the oldest moves its queue pair to Error as it completes");
         self.may_emit.next = !self.releases.full.val()
             & (self.flush_room.val() | self.stream.q.val().failed | !self.message.q.val().status.any());
-        self.room.next = !self.cqes.full.val() & self.may_emit.val();
+        self.room.next = !self.writer.full.val() & self.may_emit.val();
         comment!("fault 8: done while the last packet is still out");
         self.early.next = (self.fault.val() == 8) & (self.row.val().remaining == 2);
-        self.done.next = self.message.q.val().remaining == 0;
+        self.done.next = (self.message.q.val().remaining == 0) & !self.message.q.val().withdrawn;
         self.status_of_nak.next = 9.into();
         if (self.nak_code.val() == 1) | (self.nak_code.val() == 2) | (self.nak_code.val() == 3) {
             self.status_of_nak.next = 10.into();
@@ -402,6 +120,8 @@ impl<const W: usize> Logic for Completion<W> {
             | (self.step.q.val() == Step::Message)
             | (self.step.q.val() == Step::Failure)
             | (self.step.q.val() == Step::Scan)
+            | (self.step.q.val() == Step::Over)
+            | (self.step.q.val() == Step::Again)
         {
             self.now_at.next = self.state.read_data.val();
         }
@@ -450,6 +170,7 @@ impl<const W: usize> Logic for Completion<W> {
         self.commit_err_conn.next = self.scan_conn.q.val();
         self.commit_err_code.next = self.nak.q.val();
         self.commit_err_msn.next = self.msn.q.val();
+        self.commit_err_fails.next = self.kind.q.val() != 4;
 
         match self.step.q.val() {
             Step::Clear => {
@@ -462,10 +183,12 @@ impl<const W: usize> Logic for Completion<W> {
                 self.next_at.next.cq_count = 0.into();
                 self.next_at.next.ahead = 0.into();
                 self.next_at.next.failed = false;
+                self.next_at.next.waiting = false;
                 self.next_at.next.fail = 0.into();
                 self.state.write_enable.next = true;
                 self.state.write_address.next = self.walk.q.val();
                 self.new_row.next.remaining = 0.into();
+                self.new_row.next.withdrawn = false;
                 self.messages.write_enable.next = true;
                 self.messages.write_address.next = self.walk.q.val();
                 self.given_up.write_enable.next = true;
@@ -483,12 +206,19 @@ impl<const W: usize> Logic for Completion<W> {
                 comment!("no ready depends on its own valid");
                 self.cmsg_ready.next = !self.cfg_held.q.val()
                     & (self.favour.q.val() | !self.ret_valid.val())
-                    & !(self.quiet.val() & (self.nak_valid.val() | self.rxerr_valid.val() | self.cerr_valid.val()));
+                    & !(self.quiet.val()
+                        & !self.rnr_hold.val()
+                        & (self.nak_valid.val() | self.rxerr_valid.val() | self.cerr_valid.val()))
+                    & !self.over_valid.val()
+                    & !self.again_valid.val();
                 self.ret_ready.next =
                     !self.cfg_held.q.val() & !(self.favour.q.val() & self.cmsg_valid.val() & self.cmsg_ready.val());
-                self.nak_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val() & self.quiet.val();
+                comment!("what waited for a receive enters its ring: errors come after it");
+                self.nak_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val() & self.quiet.val() & !self.rnr_hold.val();
                 self.rxerr_ready.next = self.nak_ready.val() & !self.nak_valid.val();
                 self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
+                self.over_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val();
+                self.again_ready.next = self.over_ready.val();
                 if self.cfg_held.q.val() & (!self.cfg_read.q.val() | !self.releases.empty.val() | !self.flushes.empty.val()) {
                     comment!("releases and flushes of the earlier queue pair leave first");
                     self.step.d.next = Step::Idle;
@@ -508,6 +238,8 @@ impl<const W: usize> Logic for Completion<W> {
                     self.next_at.next.cq_count = 0.into();
                     self.next_at.next.ahead = 0.into();
                     self.next_at.next.failed = false;
+                    self.next_at.next.waiting = false;
+                    self.next_at.next.rnr_left = self.from_queue.val().rnr_retry;
                     self.next_at.next.fail = 0.into();
                     self.state.write_enable.next = true;
                     self.state.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
@@ -565,10 +297,24 @@ impl<const W: usize> Logic for Completion<W> {
                     self.fail_status.d.next = 12.into();
                     self.qp.d.next = 0.into();
                     self.step.d.next = Step::ScanRead;
+                } else if self.over_valid.val() & self.over_ready.val() {
+                    self.qp.d.next = self.over_qp.val();
+                    self.state.read_address.next = bit_cast::<24, 16>(self.over_qp.val());
+                    self.fixed.read_address.next = bit_cast::<24, 16>(self.over_qp.val());
+                    self.step.d.next = Step::Over;
+                } else if self.again_valid.val() & self.again_ready.val() {
+                    self.qp.d.next = self.again_qp.val();
+                    self.msn.d.next = self.again_msn.val();
+                    self.state.read_address.next = bit_cast::<24, 16>(self.again_qp.val());
+                    self.messages.read_address.next = (bit_cast::<24, 16>(self.again_qp.val()) << self.message_log2.val())
+                        | (self.again_msn.val() & self.message_mask.val());
+                    self.step.d.next = Step::Again;
                 } else if self.cmsg_valid.val() & self.cmsg_ready.val() {
                     self.qp.d.next = self.cmsg_qp.val();
                     self.msn.d.next = self.cmsg_msn.val();
                     self.incoming.d.next.remaining = self.cmsg_npkts.val();
+                    self.incoming.d.next.npkts = self.cmsg_npkts.val();
+                    self.incoming.d.next.withdrawn = false;
                     self.incoming.d.next.status = self.cmsg_status.val();
                     self.incoming.d.next.signaled = self.cmsg_signaled.val();
                     self.incoming.d.next.opcode = self.cmsg_opcode.val();
@@ -616,7 +362,7 @@ impl<const W: usize> Logic for Completion<W> {
                         self.new_row.next.remaining = 0.into();
                     }
                     self.messages.write_enable.next = true;
-                    if self.new_row.val().remaining == 0 {
+                    if (self.new_row.val().remaining == 0) & !self.row.val().withdrawn {
                         self.next_at.next.ahead = self.now_at.val().ahead + 1;
                         self.state.write_enable.next = true;
                         self.stream.d.next = self.next_at.val();
@@ -638,6 +384,17 @@ impl<const W: usize> Logic for Completion<W> {
                         & (self.fixed.read_data.val().conn == self.scan_conn.q.val()));
                 self.stream.d.next = self.now_at.val();
                 self.cq.d.next = self.fixed.read_data.val();
+                comment!(
+                    "N1, N3: the first RNR of a wait uses a retry, unless its code has bit 5; with none left the message fails"
+                );
+                self.refuses.next = (self.kind.q.val() == 4)
+                    & self.of_conn.val()
+                    & !self.now_at.val().failed
+                    & self.outstanding.val()
+                    & self.row.val().remaining.any()
+                    & !self.row.val().withdrawn;
+                self.uses_retry.next =
+                    !self.now_at.val().waiting & !self.nak.q.val().get_bit(5) & (self.fixed.read_data.val().rnr_retry != 7);
                 comment!("Q6: the receives of the queue pair are to be flushed too; it waits for room to say so");
                 if self.flush_room.val() {
                     self.commit_err_valid.next = self.of_conn.val();
@@ -645,8 +402,22 @@ impl<const W: usize> Logic for Completion<W> {
                     self.fails.next = self.fixed.read_data.val().valid
                         & self.of_conn.val()
                         & !self.now_at.val().failed
-                        & (!self.of_peer.val() | self.outstanding.val())
-                        & ((self.kind.q.val() != 4) | self.row.val().remaining.any());
+                        & (!self.of_peer.val() | self.outstanding.val());
+                    if self.kind.q.val() == 4 {
+                        self.fails.next = self.refuses.val() & self.uses_retry.val() & !self.now_at.val().rnr_left.any();
+                        self.commit_err_fails.next = self.fails.val();
+                        if self.refuses.val() & !self.fails.val() {
+                            self.withdraw_valid.next = true;
+                            self.withdraw_began.next = !self.now_at.val().waiting;
+                            self.new_row.next.withdrawn = true;
+                            self.messages.write_enable.next = true;
+                            self.next_at.next.waiting = true;
+                            if self.uses_retry.val() {
+                                self.next_at.next.rnr_left = self.now_at.val().rnr_left - 1;
+                            }
+                            self.state.write_enable.next = true;
+                        }
+                    }
                 }
                 if self.fails.val() {
                     self.next_at.next.failed = true;
@@ -660,6 +431,27 @@ impl<const W: usize> Logic for Completion<W> {
                     self.msn.d.next = self.now_at.val().head;
                     self.step.d.next = Step::HeadRead;
                 }
+            }
+            Step::Over => {
+                comment!("N2: everything that the queue pair has sent was counted; does it still wait?");
+                self.over_done.next = true;
+                self.over_failed.next =
+                    !self.fixed.read_data.val().valid | self.now_at.val().failed | !self.now_at.val().waiting;
+                if !self.over_failed.val() {
+                    self.next_at.next.waiting = false;
+                    self.state.write_enable.next = true;
+                    self.commit_rnr_valid.next = true;
+                }
+                self.step.d.next = Step::Idle;
+            }
+            Step::Again => {
+                comment!("N2: unless it was flushed meanwhile");
+                if self.outstanding.val() & self.row.val().withdrawn {
+                    self.new_row.next.withdrawn = false;
+                    self.new_row.next.remaining = self.row.val().npkts;
+                    self.messages.write_enable.next = true;
+                }
+                self.step.d.next = Step::Idle;
             }
             Step::ScanRead => {
                 self.step.d.next = Step::Scan;
@@ -717,9 +509,13 @@ impl<const W: usize> Logic for Completion<W> {
                         self.fails.next = true;
                     }
                     self.releases.write.next = true;
+                    if !self.cqe_status.val().any() {
+                        // N3
+                        self.next_at.next.rnr_left = self.cq.q.val().rnr_retry;
+                    }
                     if self.cqe_status.val().any() | self.message.q.val().signaled {
                         self.next_at.next.cq_count = self.stream.q.val().cq_count + 1;
-                        self.cqes.write.next = true;
+                        self.writer.write.next = true;
                         self.commit_cqe_valid.next = true;
                     }
                     self.state.write_enable.next = true;
@@ -747,13 +543,13 @@ impl<const W: usize> Logic for Completion<W> {
         }
         comment!("CQEs of receives go behind our own, in the clocks in which we write none");
         self.rcqe_ready.next =
-            self.sends.val() & !self.cqes.full.val() & !((self.step.q.val() == Step::Emit) & self.may_emit.val());
+            self.sends.val() & !self.writer.full.val() & !((self.step.q.val() == Step::Emit) & self.may_emit.val());
         if self.rcqe_valid.val() & self.rcqe_ready.val() {
-            self.cqes.write.next = true;
+            self.writer.write.next = true;
             self.cqe.next.addr = self.rcqe_addr.val();
             self.cqe.next.data = self.rcqe_data.val();
         }
-        self.cqes.data_in.next = self.cqe.val();
+        self.writer.cqe.next = self.cqe.val();
         self.flushes.write.next = self.sends.val() & self.fails.val();
         self.flushes.data_in.next = self.qp.q.val();
         if self.step.q.val() == Step::Idle {
@@ -792,35 +588,19 @@ impl<const W: usize> Logic for Completion<W> {
         self.rel_qp_valid.next = !self.releases.empty.val();
         self.rel_qp.next = self.releases.data_out.val();
         self.releases.read.next = !self.releases.empty.val() & self.rel_qp_ready.val();
-        self.cw_desc_valid.next = !self.cqes.empty.val() & !self.desc_sent.q.val();
-        self.cw_desc_addr.next = self.cqes.data_out.val().addr;
-        self.cw_desc_len.next = 32.into();
-        self.cw_valid.next = !self.cqes.empty.val() & !self.data_sent.q.val();
-        self.beat_at.next = 0.into();
-        if self.beat.q.val().get_bit(0) {
-            self.beat_at.next = self.beat_shift.val();
-        }
-        if self.beat.q.val().get_bit(1) {
-            self.beat_at.next = self.beat_at.val() + (self.beat_shift.val() << 1);
-        }
-        self.cw_data.next = bit_cast::<W, 256>(self.cqes.data_out.val().data >> self.beat_at.val());
-        self.cw_last.next = self.beat.q.val() == self.last_beat.val();
-        self.cqes.read.next = false;
-        if self.cw_desc_valid.val() & self.cw_desc_ready.val() {
-            self.desc_sent.d.next = true;
-        }
-        if self.cw_valid.val() & self.cw_ready.val() {
-            self.beat.d.next = self.beat.q.val() + 1;
-            if self.cw_last.val() {
-                self.data_sent.d.next = true;
-            }
-        }
-        if self.desc_sent.q.val() & self.data_sent.q.val() {
-            self.cqes.read.next = true;
-            self.desc_sent.d.next = false;
-            self.data_sent.d.next = false;
-            self.beat.d.next = 0.into();
-        }
+        self.cw_desc_valid.next = self.writer.cw_desc_valid.val();
+        self.writer.cw_desc_ready.next = self.cw_desc_ready.val();
+        self.cw_desc_addr.next = self.writer.cw_desc_addr.val();
+        self.cw_desc_len.next = self.writer.cw_desc_len.val();
+        self.cw_valid.next = self.writer.cw_valid.val();
+        self.writer.cw_ready.next = self.cw_ready.val();
+        self.cw_data.next = self.writer.cw_data.val();
+        self.cw_last.next = self.writer.cw_last.val();
+        self.withdraw_qp.next = self.qp.q.val();
+        self.withdraw_msn.next = self.msn.q.val();
+        self.withdraw_code.next = self.nak.q.val();
+        self.over_head.next = self.now_at.val().head;
+        self.commit_rnr_qp.next = self.qp.q.val();
         if self.reset.val() {
             self.step.d.next = Step::Clear;
             self.walk.d.next = 0.into();
@@ -829,9 +609,6 @@ impl<const W: usize> Logic for Completion<W> {
             self.cfg_read.d.next = false;
             self.scanning.d.next = false;
             self.favour.d.next = false;
-            self.beat.d.next = 0.into();
-            self.desc_sent.d.next = false;
-            self.data_sent.d.next = false;
         }
     }
 }
