@@ -68,8 +68,17 @@ fn posting_and_polling_allocate_nothing() {
         assert_eq!((a.wait().wr_id, a.wait().wr_id, b.wait().wr_id), (1, 2, 1));
         assert!(a.nothing() && b.nothing());
     };
-    (0..10).for_each(|_| round());
-    let before = ALLOCATIONS.get();
-    (0..1000).for_each(|_| round());
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    // How far a buffer grows depends on what the other thread of the device left undone, so it may still do so in a later round; what
+    // allocates for a request does so in each of them.
+    let mut allocated = Vec::new();
+    for _ in 0..8 {
+        let before = ALLOCATIONS.get();
+        (0..1000).for_each(|_| round());
+        let new = ALLOCATIONS.get() - before;
+        if new == 0 {
+            return;
+        }
+        allocated.push(new);
+    }
+    panic!("allocations in each 1000 rounds: {allocated:?}");
 }
