@@ -9,6 +9,9 @@ use mrnic_host_bus::rows;
 use mrnic_model::QpConfig;
 use mrnic_regs::table;
 
+/// Of `rnr_retry`: without limit.
+const RNR_RETRY_UNLIMITED: u8 = 7;
+
 impl Engine {
     /// Carries out what the control plane wants.
     pub fn run_connections(&mut self) {
@@ -64,7 +67,7 @@ impl Engine {
     }
 
     /// Opens the queue pair in the NIC. Both streams begin at MSN 0: the row is written whole in RTR, when a program has not yet said at which
-    /// PSN it will begin to send; packets of other incarnations are told apart by the connection's PPSNs.
+    /// PSN it will begin to send, nor its rnr_retry, so that has no limit; packets of other incarnations are told apart by the connection's PPSNs.
     fn bind(&mut self, qpn: u32, conn: u16) {
         let Some(entry) = self.qp(qpn) else { return };
         entry.conn = Some(conn);
@@ -73,7 +76,7 @@ impl Engine {
             pd: entry.pd,
             cq_log2: rings.cq_log2,
             min_rnr_timer: entry.min_rnr_timer,
-            rnr_retry: entry.rnr_retry,
+            rnr_retry: RNR_RETRY_UNLIMITED,
             ..QpConfig::new(conn, entry.dest_qpn)
         };
         self.write_row(&rows::qp(qpn as u16, &config, &rings));

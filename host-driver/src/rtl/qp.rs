@@ -18,9 +18,6 @@ use std::time::{Duration, Instant};
 /// How long entering RTR waits for the connection. Afterwards it goes on without: a peer that is not there shows when something is sent.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Of `rnr_retry`: without limit.
-const RNR_RETRY_UNLIMITED: u8 = 7;
-
 /// A queue pair as the engine knows it.
 pub struct Entry {
     /// The open of the device that made it.
@@ -37,7 +34,6 @@ pub struct Entry {
     pub dest_qpn: u32,
     /// Encoded as the program named them.
     pub min_rnr_timer: u8,
-    pub rnr_retry: u8,
     pub peer: Option<Endpoint>,
     pub lease: Option<Lease>,
     /// It is open in the NIC, on this connection.
@@ -153,7 +149,6 @@ impl Engine {
         let state = entry.state();
         entry.dest_qpn = change.dest_qpn.unwrap_or(entry.dest_qpn);
         entry.min_rnr_timer = change.min_rnr_timer.unwrap_or(entry.min_rnr_timer);
-        entry.rnr_retry = change.rnr_retry.unwrap_or(entry.rnr_retry);
         entry.notify_drained = change.notify_drained.unwrap_or(entry.notify_drained);
         match (state, change.state.unwrap_or(state)) {
             (_, QpState::Reset) => self.reset(qpn),
@@ -237,7 +232,6 @@ impl Qp {
             failed: false,
             dest_qpn: 0,
             min_rnr_timer: 0,
-            rnr_retry: RNR_RETRY_UNLIMITED,
             peer: None,
             lease: None,
             conn: None,
