@@ -159,6 +159,45 @@ fn a_row_is_written_after_the_resends_that_were_granted_before_it_asked() {
     assert!(ready(&builder));
 }
 
+/// The same of a resend that finds no room in the FIFO: it was granted before the row asked, too.
+#[test]
+fn a_row_is_written_after_a_resend_that_waits_for_room() {
+    let mut builder = Builder::new(&small());
+    builder.open(8);
+    builder.set("dr_desc_ready", 1);
+    builder.set("header_ready", 0);
+    for (name, value) in [("desc_conn", 1), ("desc_rtx", 0), ("desc_bytes", 100), ("desc_valid", 1)] {
+        builder.set(name, value);
+    }
+    builder.dut.cycles(100);
+    assert_eq!(builder.get("desc_ready"), 0, "the FIFO is full");
+    builder.set("desc_rtx", 1);
+    builder.dut.cycle();
+    builder.set("msgrow_ask", 1);
+    for _ in 0..20 {
+        assert_eq!((builder.get("desc_ready"), builder.get("msgrow_ready")), (0, 0));
+        builder.dut.cycle();
+    }
+    builder.set("header_ready", 1);
+    // those in front of it, which the FIFO and the headers held, and the resend itself
+    let (mut taken, mut headers, mut in_front) = (false, 0, 0);
+    for _ in 0..1000 {
+        if builder.get("msgrow_ready") == 1 {
+            break;
+        }
+        headers += builder.get("header_valid");
+        if !taken && builder.get("desc_ready") == 1 {
+            (taken, in_front) = (true, small().fifo.desc as u64 - 1);
+            builder.dut.cycle();
+            builder.set("desc_valid", 0);
+        } else {
+            builder.dut.cycle();
+        }
+    }
+    assert!(taken && builder.get("msgrow_ready") == 1);
+    assert!(headers > in_front, "{headers} headers left, {in_front} descriptors were in front of the resend");
+}
+
 /// Section 7, offsets; S6: no read for a NOP.
 #[test]
 fn reads_are_those_of_the_chunks() {

@@ -481,7 +481,11 @@ impl Logic for PacketBuilder {
             self.resends_next.next = self.resends.q.val() - 1;
         }
         self.resends.d.next = self.resends_next.val();
+        comment!("one that finds no room was granted before the row asked, too");
         self.ahead.d.next = self.resends_next.val();
+        if self.desc_valid.val() & self.descs.full.val() & self.desc_rtx.val() {
+            self.ahead.d.next = self.resends_next.val() + 1;
+        }
         if self.asked.q.val() {
             self.ahead.d.next = self.ahead.q.val();
             if self.leaves.val() & self.ahead.q.val().any() {
@@ -489,7 +493,8 @@ impl Logic for PacketBuilder {
             }
         }
         self.asked.d.next = self.msgrow_ask.val() & !self.msgrow_valid.val();
-        self.msgrow_ready.next = !self.resends.q.val().any() | (self.asked.q.val() & !self.ahead.q.val().any());
+        self.msgrow_ready.next = (!self.resends.q.val().any() & !(self.desc_valid.val() & self.desc_rtx.val()))
+            | (self.asked.q.val() & !self.ahead.q.val().any());
         comment!("towards the host's memory");
         self.dr_desc_valid.next = self.read_valid.q.val();
         self.dr_desc_addr.next = self.read_addr.q.val();

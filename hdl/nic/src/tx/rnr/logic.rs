@@ -162,18 +162,14 @@ impl Logic for Rnr {
         self.waiting.pop.next = false;
 
         comment!("rows of the queue pair that is looked at");
-        self.scan_qp.next = self.qp.q.val();
-        if self.state.q.val() == RnrState::Idle {
-            self.scan_qp.next = self.waiting.id.val();
-        }
-        self.conns.read_address.next = bit_cast::<24, 16>(self.scan_qp.val());
+        self.conns.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
         self.conns.write_enable.next = false;
         self.conns.write_address.next = bit_cast::<24, 16>(self.qp.q.val());
         self.conns.write_data.next = self.held_word.q.val().get_bits::<16>(16);
-        self.wait.read_address.next = bit_cast::<24, 16>(self.scan_qp.val());
-        self.gone_scan.read_address.next = bit_cast::<24, 16>(self.scan_qp.val());
-        self.entered_scan.read_address.next = bit_cast::<24, 16>(self.scan_qp.val());
-        self.retired_scan.read_address.next = bit_cast::<24, 16>(self.scan_qp.val());
+        self.wait.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
+        self.gone_scan.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
+        self.entered_scan.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
+        self.retired_scan.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
         self.came_back.read_address.next = bit_cast::<24, 16>(self.conn.q.val());
         self.came_back.write_enable.next = false;
         self.came_back.write_address.next = bit_cast::<24, 16>(self.conn.q.val());
@@ -248,8 +244,12 @@ impl Logic for Rnr {
                 } else if !self.waiting.empty.val() {
                     self.waiting.pop.next = true;
                     self.qp.d.next = self.waiting.id.val();
-                    self.state.d.next = RnrState::Judge;
+                    self.state.d.next = RnrState::Look;
                 }
+            }
+            RnrState::Look => {
+                comment!("not with the pop: a wait that begins in that clock merges with the entry that is popped");
+                self.state.d.next = RnrState::Judge;
             }
             RnrState::Judge => {
                 comment!("first without stopping anything, then once more when nothing enters any longer");

@@ -50,6 +50,7 @@ pub struct AsideRow {
 pub enum RnrState {
     Clear,
     Idle,
+    Look,
     Judge,
     Room,
     Compare,
@@ -100,7 +101,7 @@ pub struct Rnr {
     /// One clock: completion counts a retired packet.
     pub ret_valid: Signal<In, Bit>,
     pub ret_qp: Signal<In, Bits<16>>,
-    /// One clock: a message is withdrawn; with `began` its queue pair begins to wait. Not while `hold`.
+    /// One clock: a message is withdrawn; with `began` its queue pair begins to wait. Not between `over` and the end of `hold`.
     pub withdraw_valid: Signal<In, Bit>,
     pub withdraw_qp: Signal<In, Bits<16>>,
     pub withdraw_msn: Signal<In, Bits<24>>,
@@ -188,7 +189,6 @@ pub struct Rnr {
     back: DFF<Bits<16>>,
     walk: DFF<Bits<24>>,
     ready: DFF<Bit>,
-    scan_qp: Signal<Local, Bits<16>>,
     wait_row: Signal<Local, WaitRow>,
     gone_row: Signal<Local, GoneRow>,
     gone_new: Signal<Local, GoneRow>,
@@ -267,7 +267,7 @@ impl Rnr {
             msg_msn, msg_npkts, msg_length, msg_index, wait_addr, wait_data, withdrawn_qp, withdrawn_msn, withdrawn_data,
             attempt_write, attempt_addr, attempt_value, init_done, gone_busy, gone_qp, gone_sent, gone_left, gone_conn,
             gone_returns, entered_busy, entered_qp, retired_busy, retired_qp, cfg_held, held_index, held_word, state, count,
-            holding, qp, conn, msn, index, back, walk, ready, scan_qp, wait_row, gone_row, gone_new, shape_row, aside_row,
+            holding, qp, conn, msn, index, back, walk, ready, wait_row, gone_row, gone_new, shape_row, aside_row,
             shape_new, aside_new, wait_new, wait_write, wait_at, age, calm, due, ticks, here, put_at, out_at, withdraw_at, put,
             entering, begins, entered_new, entered_at, retired_new, retired_at, left_again_new, left_again_write, gone_write, gone_at,
             entered_write, retired_write, withdrawn_write, withdrawn_at, withdrawn_new, flipped,
