@@ -3,6 +3,7 @@
 //! In: PATH, the folder of the Python that MRNIC_PYTHON names, the workspace's `.venv`. Out: their places. Guarantees: the first tool that is
 //! missing is named.
 use crate::error::FormalError;
+use mrnic_verilated::workspace_root;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,17 +16,10 @@ pub struct Tools {
     pub solver: PathBuf,
 }
 
-/// The workspace this program belongs to, seen from the current folder and from the program itself.
-fn workspace() -> Option<PathBuf> {
-    let starts = [env::current_dir().ok(), env::current_exe().ok()];
-    let is_root = |d: &&Path| std::fs::read_to_string(d.join("Cargo.toml")).is_ok_and(|t| t.contains("[workspace]"));
-    starts.into_iter().flatten().find_map(|s| s.ancestors().find(is_root).map(Path::to_path_buf))
-}
-
 fn folders() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = env::var_os("PATH").map(|p| env::split_paths(&p).collect()).unwrap_or_default();
     all.extend(env::var_os("MRNIC_PYTHON").and_then(|p| PathBuf::from(p).parent().map(Path::to_path_buf)));
-    if let Some(venv) = workspace().map(|w| w.join(".venv")) {
+    if let Some(venv) = workspace_root().map(|w| w.join(".venv")) {
         all.push(venv.join("bin"));
         // what pip --target lays down
         let pythons = std::fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
