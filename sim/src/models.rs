@@ -2,25 +2,16 @@
 //!
 //! In: a build. Out: its Verilog, or a model ready to be instantiated. Guarantees: built once, then taken from the cache;
 //! long work shows progress.
-use anyhow::{anyhow, Context, Result};
+use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use mrnic_emit::Design;
 use mrnic_nic::config::BuildConfig;
 use mrnic_verilated::{build as verilate, Model, ModelSpec, Stage};
 use std::time::Duration;
 
-/// The emitter walks deep structures.
-const STACK_BYTES: usize = 256 << 20;
-
 /// The Verilog of a build.
 pub fn emit(build: &BuildConfig) -> Result<Design> {
-    let config = *build;
-    std::thread::Builder::new()
-        .stack_size(STACK_BYTES)
-        .spawn(move || mrnic_nic::top::emit(&config))?
-        .join()
-        .map_err(|_| anyhow!("the emitter panicked on build {}", build.name))?
-        .with_context(|| format!("build {} cannot be emitted", build.name))
+    mrnic_nic::top::emit(build).with_context(|| format!("build {} cannot be emitted", build.name))
 }
 
 /// The model of a build.

@@ -16,9 +16,6 @@ use crate::{
     stream::{Sink, Source},
 };
 
-/// A big block lives on the stack while it is made.
-const STACK_BYTES: usize = 64 << 20;
-
 /// Sets one input and returns the bits that were set.
 type Setter<B> = Box<dyn Fn(&mut B, &[u32]) -> Vec<u32> + Send>;
 type ClockSetter<B> = Box<dyn Fn(&mut B, bool) + Send>;
@@ -191,16 +188,9 @@ impl<B: Block + 'static> Difftest<B> {
     /// Runs the test.
     pub fn try_run(self) -> Result<Report, DifftestError> {
         let Difftest { make, clock, setters, plan } = self;
-        std::thread::scope(|s| {
-            let work = move || {
-                let mut rig = Rig { block: Box::new(make()), clock, setters };
-                run(&mut rig, plan)
-            };
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(s, work);
-            match thread.expect("a thread with 64 MiB of stack").join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic), // from the user's functions or the block itself
-            }
+        mrnic_emit::on_deep_stack(move || {
+            let mut rig = Rig { block: Box::new(make()), clock, setters };
+            run(&mut rig, plan)
         })
     }
 }

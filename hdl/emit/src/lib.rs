@@ -12,6 +12,7 @@
 mod collect;
 mod cones;
 mod copies;
+mod deep;
 mod error;
 mod flow;
 mod foreign;
@@ -27,6 +28,7 @@ mod text;
 mod value;
 mod widths;
 
+pub use deep::{emit_new, on_deep_stack, STACK_BYTES};
 pub use error::{EmitError, Reason};
 
 use rust_hdl_core::atom::AtomKind;

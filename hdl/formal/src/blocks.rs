@@ -12,9 +12,6 @@ use mrnic_nic::tx::timer_step::TimerStep;
 use mrnic_widgets::{Fifo, Skid};
 use rust_hdl_core::prelude::*;
 
-/// Emitting walks structures that live on the stack.
-const STACK_BYTES: usize = 64 << 20;
-
 /// A block with a harness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockName {
@@ -27,8 +24,8 @@ pub enum BlockName {
     Fifo,
 }
 
-fn text<B: Block>(block: B) -> Result<String, String> {
-    mrnic_emit::emit(&block, "block").map(|design| design.verilog).map_err(|e| e.to_string())
+fn text<B: Block>(make: impl FnOnce() -> B + Send) -> Result<String, String> {
+    mrnic_emit::emit_new("block", make).map(|design| design.verilog).map_err(|e| e.to_string())
 }
 
 /// See the module documentation; an error is the emitter's.
@@ -36,15 +33,13 @@ pub fn verilog(name: BlockName, size: &Size) -> Result<String, String> {
     let sim = build("sim").ok_or("there is no build sim")?;
     let config = BuildConfig { window_bits: size.window_bits, conns: size.conns, pool_packets: size.pool_packets, ..sim };
     let depth = size.depth;
-    let emit = move || match name {
-        BlockName::PathTracker => text(PathTracker::new(&config)),
-        BlockName::SackScoreboard => text(SackScoreboard::new(&config)),
-        BlockName::RetransmitQueue => text(RetransmitQueue::new(&config)),
-        BlockName::RateLimiter => text(RateLimiter::new()),
-        BlockName::TimerStep => text(TimerStep::new()),
-        BlockName::Skid => text(Skid::<Bits<64>>::default()),
-        BlockName::Fifo => text(Fifo::<Bits<64>>::new(depth)),
-    };
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(emit).map_err(|e| e.to_string())?;
-    thread.join().map_err(|_| "it panicked".to_string())?
+    match name {
+        BlockName::PathTracker => text(|| PathTracker::new(&config)),
+        BlockName::SackScoreboard => text(|| SackScoreboard::new(&config)),
+        BlockName::RetransmitQueue => text(|| RetransmitQueue::new(&config)),
+        BlockName::RateLimiter => text(RateLimiter::new),
+        BlockName::TimerStep => text(TimerStep::new),
+        BlockName::Skid => text(Skid::<Bits<64>>::default),
+        BlockName::Fifo => text(|| Fifo::<Bits<64>>::new(depth)),
+    }
 }

@@ -1310,12 +1310,12 @@ fn emit_width<const W: usize, const K: usize, const NB: usize>(config: &BuildCon
     Ok(design)
 }
 
-/// The Verilog of a build. Needs a large stack (64 MiB): the structures are deep.
+/// The Verilog of a build.
 pub fn emit(config: &BuildConfig) -> Result<Design, TopError> {
     config.check()?;
-    match config.data_width {
+    mrnic_emit::on_deep_stack(|| match config.data_width {
         64 => emit_width::<64, 8, 18>(config),
         128 => emit_width::<128, 16, 9>(config),
         _ => emit_width::<512, 64, 3>(config),
-    }
+    })
 }

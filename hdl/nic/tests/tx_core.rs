@@ -1,6 +1,7 @@
 //! The transmit core in Verilator against the golden model's rules, commit by commit, over a fabric that loses, reorders and marks.
 mod tx_core_support;
 
+use mrnic_emit::on_deep_stack;
 use mrnic_nic::config::{build, BuildConfig};
 use tx_core_support::weather::{Tally, Weather};
 use tx_core_support::Bench;
@@ -16,8 +17,7 @@ fn run_build(config: BuildConfig, weather: Weather, drain: bool) -> Tally {
         println!("{} W {} seed {}: {:?}", config.name, config.window_bits, weather.seed, bench.tally);
         bench.tally
     };
-    let name = std::thread::current().name().unwrap_or("bench").to_string();
-    std::thread::Builder::new().name(name).stack_size(64 << 20).spawn(work).unwrap().join().unwrap()
+    on_deep_stack(work)
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_resend_leaves_at_once() {
         println!("{:?}", bench.tally);
         bench.tally
     };
-    let t = std::thread::Builder::new().stack_size(64 << 20).spawn(work).unwrap().join().unwrap();
+    let t = on_deep_stack(work);
     assert!(t.lost_l1 > 20 && t.resends >= t.lost_l1, "{t:?}");
     assert!(t.resend_clocks <= 64, "a resend left {} clocks after the acknowledgment that showed the gap", t.resend_clocks);
 }
@@ -128,7 +128,7 @@ fn is_noticed(fault: u64, why: &str, weather: Weather) {
         let mut bench = Bench::new(&build("sim_faults").unwrap(), Weather { fault, ..weather });
         bench.run(false);
     };
-    let outcome = std::thread::Builder::new().stack_size(64 << 20).spawn(work).unwrap().join();
+    let outcome = std::panic::catch_unwind(|| on_deep_stack(work));
     let panic = outcome.expect_err("the fault was not noticed");
     let text = panic.downcast_ref::<String>().expect("a message");
     assert!(text.contains(why), "fault {fault} was noticed by something else: {text}");

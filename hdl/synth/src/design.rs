@@ -6,8 +6,6 @@ use crate::error::SynthError;
 use mrnic_nic::config::{build, BuildConfig, BUILDS};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The emitter walks deep structures.
-const STACK_BYTES: usize = 256 << 20;
 /// Modules that are no blocks: memories, the slices of a checksum, wiring.
 const PARTS_OF_BLOCKS: &[&str] = &["ram_", "fifo_", "crc32_advance", "bit_reverse", "byte_reverse"];
 
@@ -33,14 +31,8 @@ impl Emitted {
 
     /// A build with parameters of its own.
     pub fn of(config: BuildConfig) -> Result<Emitted, SynthError> {
-        let failed = |reason: String| SynthError::Emit { build: config.name.into(), reason };
-        let design = std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn(move || mrnic_nic::top::emit(&config))
-            .map_err(|e| failed(e.to_string()))?
-            .join()
-            .map_err(|_| failed("the emitter panicked".into()))?
-            .map_err(|e| failed(e.to_string()))?;
+        let failed = |e: mrnic_nic::top::TopError| SynthError::Emit { build: config.name.into(), reason: e.to_string() };
+        let design = mrnic_nic::top::emit(&config).map_err(failed)?;
         Ok(Emitted::cut(config, &design.verilog))
     }
 

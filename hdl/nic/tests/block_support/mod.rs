@@ -182,10 +182,8 @@ impl std::fmt::Debug for Packed {
 }
 
 /// A combinational block in Verilator.
-pub fn combinational<B: Block>(top: &str, make: impl FnOnce() -> B + Send + 'static) -> Dut {
-    let name = top.to_string();
-    let emit = move || mrnic_emit::emit(&make(), &name).unwrap_or_else(|e| panic!("{e}")).verilog;
-    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(emit).expect("a thread");
-    let spec = ModelSpec { opt_level: 1, clock: None, ..ModelSpec::new(top, thread.join().expect("the emitter")) };
+pub fn combinational<B: Block>(top: &str, make: impl FnOnce() -> B + Send) -> Dut {
+    let verilog = mrnic_emit::emit_new(top, make).unwrap_or_else(|e| panic!("{e}")).verilog;
+    let spec = ModelSpec { opt_level: 1, clock: None, ..ModelSpec::new(top, verilog) };
     build(&spec, &mut |_| {}).unwrap_or_else(|e| panic!("{e}")).instance(top, 1)
 }

@@ -2,6 +2,7 @@
 //! In: lists of packets and acknowledgments, probabilities of back-pressure. Out: frames in order of leaving, and cycles.
 //! Guarantees that streams of the block stay stable while they wait.
 #![allow(dead_code)]
+use mrnic_emit::emit_new;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::packet::Egress;
 use mrnic_verilated::{build as verilate, Dut, ModelSpec, Port};
@@ -154,18 +155,12 @@ const WAITING: [(&str, &str, &[&str]); 2] = [
 ];
 
 pub fn verilog(config: &BuildConfig) -> String {
-    let config = *config;
-    let work = move || {
-        let design = match config.data_width {
-            64 => mrnic_emit::emit(&Egress::<64, 8>::new(&config), "egress"),
-            128 => mrnic_emit::emit(&Egress::<128, 16>::new(&config), "egress"),
-            _ => mrnic_emit::emit(&Egress::<512, 64>::new(&config), "egress"),
-        };
-        design.expect("egress is emitted").verilog
+    let design = match config.data_width {
+        64 => emit_new("egress", || Egress::<64, 8>::new(config)),
+        128 => emit_new("egress", || Egress::<128, 16>::new(config)),
+        _ => emit_new("egress", || Egress::<512, 64>::new(config)),
     };
-    // Big constructors need more stack than a test thread has.
-    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(work).expect("a thread starts");
-    thread.join().expect("the emitter does not panic")
+    design.expect("egress is emitted").verilog
 }
 
 /// The "sim" build with another width and FIFO set.

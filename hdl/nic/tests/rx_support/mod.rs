@@ -12,15 +12,9 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Builds the block in a thread of its own: big blocks need stack.
-    pub fn new<B: Block>(top: &str, make: impl FnOnce() -> B + Send + 'static) -> Self {
-        let name = top.to_string();
-        let verilog = std::thread::Builder::new()
-            .stack_size(64 << 20)
-            .spawn(move || mrnic_emit::emit(&make(), &name).unwrap_or_else(|e| panic!("{e}")).verilog)
-            .expect("a thread")
-            .join()
-            .expect("the emitter");
+    /// Builds the block.
+    pub fn new<B: Block>(top: &str, make: impl FnOnce() -> B + Send) -> Self {
+        let verilog = mrnic_emit::emit_new(top, make).unwrap_or_else(|e| panic!("{e}")).verilog;
         lint(&verilog, top).unwrap_or_else(|e| panic!("{e}"));
         let spec = ModelSpec { opt_level: 1, ..ModelSpec::new(top, verilog) };
         let dut = build(&spec, &mut |_| {}).unwrap_or_else(|e| panic!("{e}")).instance(top, 1);
