@@ -3,6 +3,7 @@
 #![allow(clippy::collapsible_match)]
 
 pub mod ack_collect;
+pub mod atomic_unit;
 pub mod key_check;
 pub mod message_tracker;
 pub mod packet_check;
@@ -10,6 +11,7 @@ pub mod path_tracker;
 pub mod path_update;
 pub mod placement_dma;
 pub mod rate_hint;
+pub mod read_table;
 pub mod rx_checks;
 pub mod rx_commit;
 pub mod rx_config;
