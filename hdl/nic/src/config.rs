@@ -81,6 +81,8 @@ pub struct BuildConfig {
     pub faults: bool,
     /// SEND, SEND with immediate and WRITE with immediate (rules Q1 to Q6), besides WRITE.
     pub sends: bool,
+    /// D3: requests of a connection's peer whose responses are not acknowledged (a power of two, 2 to 256).
+    pub responses: usize,
     /// Receives of a queue pair that are kept (a power of two, at least 2 M, at most 256).
     pub recvs_per_qp: usize,
 }
@@ -130,6 +132,7 @@ impl BuildConfig {
             ("msgs_per_stream", self.msgs_per_stream, 1, 256),
             ("conn_fifo", self.conn_fifo, 1, 256),
             ("keys", self.keys, 1, 1 << 24),
+            ("responses", self.responses, 2, 256),
         ] {
             if !value.is_power_of_two() {
                 return Err(ConfigError::NotPowerOfTwo { build, field, value });
@@ -240,6 +243,7 @@ const SIM: BuildConfig = BuildConfig {
     faults: false,
     sends: true,
     recvs_per_qp: 128,
+    responses: 32,
 };
 
 /// The engine of a 100G board: 512 bits at 250 MHz.

@@ -4,6 +4,7 @@
 
 pub mod ack_collect;
 pub mod atomic_unit;
+pub mod executor;
 pub mod key_check;
 pub mod message_tracker;
 pub mod packet_check;
@@ -12,6 +13,7 @@ pub mod path_update;
 pub mod placement_dma;
 pub mod rate_hint;
 pub mod read_table;
+pub mod request_places;
 pub mod rx_checks;
 pub mod rx_commit;
 pub mod rx_config;

@@ -62,7 +62,7 @@ pub struct ReadTable {
     pub row_write: Signal<In, Bit>,
     pub row_qp: Signal<In, Bits<16>>,
     pub row: Signal<In, ReadRow>,
-    /// A new packet was granted (D6: the request was sent).
+    /// A new packet was granted (D6: the request was sent). Not in two clocks that follow one another.
     pub sent_valid: Signal<In, Bit>,
     pub sent_qp: Signal<In, Bits<16>>,
     pub sent_msn: Signal<In, Bits<24>>,
