@@ -81,6 +81,8 @@ pub struct BuildConfig {
     pub faults: bool,
     /// SEND, SEND with immediate and WRITE with immediate (rules Q1 to Q6), besides WRITE.
     pub sends: bool,
+    /// READ and atomics (rules D1 to D8), besides SEND. So far only rx_parser knows them.
+    pub reads: bool,
     /// D3: requests of a connection's peer whose responses are not acknowledged (a power of two, 2 to 256).
     pub responses: usize,
     /// Receives of a queue pair that are kept (a power of two, at least 2 M, at most 256).
@@ -242,6 +244,7 @@ const SIM: BuildConfig = BuildConfig {
     clock_ps: 4_000,
     faults: false,
     sends: true,
+    reads: false,
     recvs_per_qp: 128,
     responses: 32,
 };

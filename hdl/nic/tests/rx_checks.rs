@@ -6,8 +6,8 @@ mod rx_support;
 use block_support::{pick, rows, seed, Packed};
 use mrnic_difftest::difftest;
 use mrnic_nic::rx::rx_checks::{RxChecks, RxRecord, REASON_OVERSIZE, REASON_UNSUPPORTED};
-use mrnic_nic::rx::rx_fields::RxChecked;
-use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader};
+use mrnic_nic::rx::rx_fields::{RxChecked, Uses};
+use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use mrnic_wire::{Opcode, OpenMr0, Profile};
 use rx_support::{Bench, Rng};
 use std::collections::VecDeque;
@@ -54,7 +54,7 @@ fn ones_sum(words: &[u16; 10]) -> u16 {
 
 /// A good frame, in which perhaps one or two things are wrong.
 fn case(rng: &mut Rng) -> Case {
-    let known = [0xE0, 0xE0, 0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xE5, 0xF0, 0xF0, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7];
+    let known = [0xE0, 0xE0, 0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xE5, 0xE6, 0xF0, 0xF0, 0xF2, 0xF3, 0xF4, 0xF5, 0xF6, 0xF7];
     let opcode = pick(rng, &known);
     let imm = rng.chance(30);
     let ipv6 = rng.chance(50);
@@ -123,8 +123,8 @@ fn case(rng: &mut Rng) -> Case {
     c
 }
 
-/// The number of the first failed check, and the payload of a good WRITE or SEND.
-fn reference(c: &Case, sends: bool) -> (u64, i64) {
+/// The number of the first failed check, and what a good frame carries: payload, or the value of an atomic.
+fn reference(c: &Case, uses: Uses) -> (u64, i64) {
     let ip_at = if c.vlan { 18 } else { 14 };
     let ip_header = if c.ipv6 { 40 } else { 20 };
     let total = c.ip_length + if c.ipv6 { 40 } else { 0 };
@@ -159,14 +159,24 @@ fn reference(c: &Case, sends: bool) -> (u64, i64) {
     }
     let supported = matches!(opcode, Opcode::Write | Opcode::Nop | Opcode::Ack | Opcode::Probe);
     let supported = supported && !(opcode == Opcode::Write && c.imm);
-    if !(supported || sends && matches!(opcode, Opcode::Write | Opcode::Send)) {
+    let of_sends = uses.sends && matches!(opcode, Opcode::Write | Opcode::Send);
+    if !(supported || of_sends || uses.reads && is_of_reads(opcode)) {
         return (REASON_UNSUPPORTED, 0);
     }
     // no MTU is above 4096; lengths of a packet have 13 bits
     if region > 8191 {
         return (REASON_OVERSIZE, 0);
     }
-    (0, if matches!(opcode, Opcode::Write | Opcode::Send) { region - c.pad } else { 0 })
+    match opcode {
+        Opcode::Write | Opcode::Send | Opcode::ReadResp => (0, region - c.pad),
+        Opcode::AtomicResp => (0, 8),
+        _ => (0, 0),
+    }
+}
+
+fn is_of_reads(opcode: Opcode) -> bool {
+    use Opcode::{AtomicReq, AtomicResp, ErrorResp, ReadReq, ReadResp};
+    matches!(opcode, ReadReq | ReadResp | AtomicReq | AtomicResp | ErrorResp)
 }
 
 fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
@@ -192,6 +202,7 @@ fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
         ("valid", vec![1]),
         ("header", header.words().to_vec()),
         ("ack", Packed::random::<RxAckHeader>(rng).words().to_vec()),
+        ("request", Packed::random::<RxRequestHeader>(rng).words().to_vec()),
         ("checked", checked.words().to_vec()),
         ("ipv4_words", ip_words),
         ("vlan", vec![c.vlan.into()]),
@@ -207,21 +218,26 @@ const CLOCKS: usize = 4;
 
 #[test]
 fn the_first_failed_check_decides() {
-    the_first_failed_check(false);
+    the_first_failed_check(Uses { sends: false, reads: false });
 }
 
 #[test]
 fn sends_and_immediates_pass_where_they_are_of_use() {
-    the_first_failed_check(true);
+    the_first_failed_check(Uses { sends: true, reads: false });
 }
 
-fn the_first_failed_check(sends: bool) {
+#[test]
+fn reads_and_atomics_pass_where_they_are_of_use() {
+    the_first_failed_check(Uses { sends: true, reads: true });
+}
+
+fn the_first_failed_check(uses: Uses) {
     let mut rng = Rng(seed(1));
-    let mut b = Bench::new("rx_checks", move || RxChecks::new(sends));
+    let mut b = Bench::new("rx_checks", move || RxChecks::new(uses));
     let mut counts = [0u64; 14];
-    let mut good_sends = 0;
-    // frames under judgement, the oldest first; each with its header and ACK
-    let mut running: VecDeque<Option<(Case, Packed, Packed)>> = vec![None; CLOCKS].into();
+    let (mut good_sends, mut good_values) = (0, 0);
+    // frames under judgement, the oldest first; each with its header, ACK and request
+    let mut running: VecDeque<Option<(Case, Packed, Packed, Packed)>> = vec![None; CLOCKS].into();
     let mut density = 100;
     for clock in 0..12_000 {
         if clock % 100 == 0 {
@@ -232,6 +248,7 @@ fn the_first_failed_check(sends: bool) {
         let ports = ports(&c, &mut rng);
         let header = Packed::from_words::<RxHeader>(&ports[1].1);
         let ack = Packed::from_words::<RxAckHeader>(&ports[2].1);
+        let request = Packed::from_words::<RxRequestHeader>(&ports[3].1);
         for (name, value) in &ports {
             b.set_words(name, value);
         }
@@ -241,14 +258,15 @@ fn the_first_failed_check(sends: bool) {
         b.eval();
         let oldest = running.pop_front().expect("as many as clocks");
         assert_eq!(b.get("record_valid"), u64::from(oldest.is_some()), "clock {clock}");
-        if let Some((c, header, ack)) = oldest {
+        if let Some((c, header, ack, request)) = oldest {
             let record = Packed::from_words::<RxRecord>(&b.get_words("record"));
-            let (reason, payload_bytes) = reference(&c, sends);
+            let (reason, payload_bytes) = reference(&c, uses);
             assert_eq!(record.get("reason"), reason, "clock {clock}: {c:?}");
             assert_eq!(record.get("stored"), u64::from(c.stored), "clock {clock}: {c:?}");
             counts[reason as usize] += 1;
             if reason == 0 {
                 good_sends += u64::from(c.opcode == 0xE1);
+                good_values += u64::from(c.opcode == 0xE5);
                 assert_eq!(record.get("header.payload_bytes"), payload_bytes as u64, "clock {clock}: {c:?}");
                 for name in ["opcode", "ppsn", "dest_qp", "home", "via", "conn", "tx_ts", "msn", "va", "rkey", "length"] {
                     assert_eq!(record.get(&format!("header.{name}")), header.get(name), "clock {clock}: {name}");
@@ -256,17 +274,21 @@ fn the_first_failed_check(sends: bool) {
                 for name in ["ts_echo", "service", "ce", "dup", "flags", "rate", "mak_qp", "mak_code", "mak_msn"] {
                     assert_eq!(record.get(&format!("ack.{name}")), ack.get(name), "clock {clock}: {name}");
                 }
+                for name in ["tag", "operand", "compare", "fetch_add", "error_code"] {
+                    assert_eq!(record.get(&format!("request.{name}")), request.get(name), "clock {clock}: {name}");
+                }
                 assert_eq!(record.vector("ack.sav"), ack.vector("sav"), "clock {clock}");
             }
         }
         b.cycle();
-        running.push_back(valid.then_some((c, header, ack)));
+        running.push_back(valid.then_some((c, header, ack, request)));
         if resets {
             // in the middle of the work: no record of what was under judgement
             running = vec![None; CLOCKS].into();
         }
     }
-    assert_eq!(good_sends > 20, sends, "{good_sends} good SENDs");
+    assert_eq!(good_values > 20, uses.reads, "{good_values} good values of atomics");
+    assert_eq!(good_sends > 20, uses.sends, "{good_sends} good SENDs");
     for (reason, n) in counts.iter().enumerate() {
         // 11 is the ICRC, judged elsewhere
         assert!((reason == 11) == (*n == 0) && (reason == 11 || *n > 20), "{counts:?}");
@@ -276,9 +298,10 @@ fn the_first_failed_check(sends: bool) {
 #[test]
 fn simulation_equals_verilog() {
     let report =
-        difftest!(RxChecks::new(true), clock: clock, inputs: { reset, valid, ipv4_words, vlan, ipv4, ipv6, stored, frame_bytes })
+        difftest!(RxChecks::new(Uses { sends: true, reads: true }), clock: clock, inputs: { reset, valid, ipv4_words, vlan, ipv4, ipv6, stored, frame_bytes })
             .input_as("header", |b| &mut b.header, rows::rx_header)
             .input_as("ack", |b| &mut b.ack, rows::rx_ack_header)
+            .input_as("request", |b| &mut b.request, rows::rx_request_header)
             .input_as("checked", |b| &mut b.checked, rows::rx_checked)
             .top("rx_checks")
             .cycles(1000)

@@ -5,11 +5,11 @@ mod rx_support;
 
 use block_support::{combinational, pick, seed, Packed};
 use mrnic_difftest::difftest;
-use mrnic_nic::rx::rx_fields::{RxChecked, RxFields};
-use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader};
+use mrnic_nic::rx::rx_fields::{RxChecked, RxFields, Uses};
+use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use mrnic_verilated::Dut;
 use mrnic_wire::{
-    emit_packet, parse_packet, Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, Ppsn, Profile,
+    emit_packet, parse_packet, Ack, AckFlags, AtomicOp, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, Ppsn, Profile,
     SackVector, WriteImm,
 };
 use rx_support::Rng;
@@ -68,15 +68,30 @@ const ACK: &[(&str, &str, &str)] = &[
 /// Of a SEND: the same names, and those that a WRITE has in IMMH.
 const SEND: &[(&str, &str, &str)] = &[("va", "SNDH", "offset"), ("length", "SNDH", "length"), ("rq_seq", "SNDH", "rq_seq")];
 
-/// What docs/wire.md says of the bytes, whatever they are.
-fn reference(frame: &[u8], vlan: bool, ipv6: bool, sends: bool) -> (Packed, Packed, Packed, Vec<u8>) {
+/// Of requests and responses: by opcode, what has the names of a WRITE's fields.
+const BY_OPCODE: &[(u64, &str, &[(&str, &str, &str)])] = &[
+    (0xE2, "READ_REQ", &[("va", "RDH", "va"), ("rkey", "RDH", "rkey"), ("length", "RDH", "length")]),
+    (0xE3, "READ_RESP", &[("va", "PLH", "va"), ("rkey", "PLH", "rkey"), ("length", "PLH", "length")]),
+    (0xE4, "ATOMIC_REQ", &[("va", "ATH", "va"), ("rkey", "ATH", "rkey")]),
+];
+/// And what a WRITE does not have.
+const REQUEST: &[(&str, &str, &str, &str)] = &[
+    ("tag", "READ_REQ", "RDH", "tag"),
+    ("operand", "ATOMIC_REQ", "ATH", "swap_add"),
+    ("compare", "ATOMIC_REQ", "ATH", "compare"),
+    ("fetch_add", "ATOMIC_REQ", "MSGH", "fetch_add"),
+    ("error_code", "ERROR_RESP", "ERH", "code"),
+];
+
+/// What docs/wire.md says of the bytes, whatever they are: header, ACK, request, what is checked, the IPv4 header.
+fn reference(frame: &[u8], vlan: bool, ipv6: bool, uses: Uses) -> (Packed, Packed, Packed, Packed, Vec<u8>) {
     let of = |opcode, header, name| read(frame, vlan, ipv6, opcode, header, name);
     let ip = |v4, v6| if ipv6 { of("WRITE", "IPV6", v6) } else { of("WRITE", "IPV4", v4) };
     let mut header = Packed::zero::<RxHeader>();
     for (name, from, field) in HEADER {
         header.set(name, of("WRITE", from, field));
     }
-    if sends {
+    if uses.sends {
         let opcode = if of("WRITE", "BTH", "opcode") == 0xE1 { "SEND" } else { "WRITE" };
         header.set("rq_seq", of(opcode, "IMMH", "rq_seq"));
         header.set("imm", of(opcode, "IMMH", "immediate"));
@@ -85,6 +100,17 @@ fn reference(frame: &[u8], vlan: bool, ipv6: bool, sends: bool) -> (Packed, Pack
         header.set("attempt", of(opcode, "MSGH", "attempt"));
         for (name, from, field) in SEND.iter().filter(|_| opcode == "SEND") {
             header.set(name, of("SEND", from, field));
+        }
+    }
+    let mut request = Packed::zero::<RxRequestHeader>();
+    if uses.reads {
+        for (_, opcode, fields) in BY_OPCODE.iter().filter(|o| o.0 == of("WRITE", "BTH", "opcode")) {
+            fields.iter().for_each(|(name, from, field)| {
+                header.set(name, of(opcode, from, field));
+            });
+        }
+        for (name, opcode, from, field) in REQUEST {
+            request.set(name, of(opcode, from, field));
         }
     }
     header.set("ecn_ce", u64::from(ip("ecn", "ecn") == 3));
@@ -117,11 +143,11 @@ fn reference(frame: &[u8], vlan: bool, ipv6: bool, sends: bool) -> (Packed, Pack
         checked.set(name, value);
     }
     let start = if vlan { 18 } else { 14 };
-    (header, ack, checked, frame[start..start + 20].to_vec())
+    (header, ack, request, checked, frame[start..start + 20].to_vec())
 }
 
-fn dut(sends: bool) -> Dut {
-    combinational("rx_fields", move || RxFields::<W, NB>::new(sends))
+fn dut(uses: Uses) -> Dut {
+    combinational("rx_fields", move || RxFields::<W, NB>::new(uses))
 }
 
 fn feed(dut: &mut Dut, frame: &[u8], vlan: bool, ipv6: bool) {
@@ -139,14 +165,14 @@ fn output<T: rust_hdl_core::prelude::Synth>(dut: &Dut, name: &str) -> Packed {
 
 #[test]
 fn every_field_of_any_bytes_stands_where_the_tables_say() {
-    for sends in [false, true] {
-        every_field(sends);
+    for (sends, reads) in [(false, false), (true, false), (true, true)] {
+        every_field(Uses { sends, reads });
     }
 }
 
-fn every_field(sends: bool) {
+fn every_field(uses: Uses) {
     let mut rng = Rng(seed(1));
-    let mut dut = dut(sends);
+    let mut dut = dut(uses);
     let mut goods = [0; 4];
     for round in 0..4000 {
         let mut frame: Vec<u8> = match round {
@@ -170,13 +196,15 @@ fn every_field(sends: bool) {
             frame[at] ^= pick(&mut rng, &[0, 1, 2, 4, 8, 16, 32, 64, 128]);
         }
         if rng.chance(40) && round > 1 {
-            frame[if vlan { 18 } else { 14 } + if ipv6 { 48 } else { 28 }] = 0xE1;
+            frame[if vlan { 18 } else { 14 } + if ipv6 { 48 } else { 28 }] =
+                pick(&mut rng, &[0xE1, 0xE1, 0xE2, 0xE3, 0xE4, 0xE6]);
         }
         feed(&mut dut, &frame, vlan, ipv6);
-        let (header, ack, checked, words) = reference(&frame, vlan, ipv6, sends);
+        let (header, ack, request, checked, words) = reference(&frame, vlan, ipv6, uses);
         let form = format!("round {round}: vlan {vlan} ipv6 {ipv6} {frame:02x?}");
         assert_eq!(output::<RxHeader>(&dut, "header"), header, "{form}");
         assert_eq!(output::<RxAckHeader>(&dut, "ack"), ack, "{form}");
+        assert_eq!(output::<RxRequestHeader>(&dut, "request"), request, "{form}");
         assert_eq!(output::<RxChecked>(&dut, "checked"), checked, "{form}");
         let mut ipv4_words = dut.output("ipv4_words").unwrap().to_words();
         ipv4_words.reverse();
@@ -193,7 +221,7 @@ fn every_field(sends: bool) {
 #[test]
 fn fields_of_good_frames_are_those_of_the_codec() {
     let mut rng = Rng(seed(2));
-    let mut dut = dut(true);
+    let mut dut = dut(Uses { sends: true, reads: true });
     for round in 0..600 {
         let (a, b) = ([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
         let ipv6 = rng.chance(50);
@@ -202,7 +230,8 @@ fn fields_of_good_frames_are_those_of_the_codec() {
         let [first, last, sol, attempt] = std::array::from_fn(|_| rng.chance(50));
         let msg = Msg { first, last, sol, attempt, msn };
         let imm = rng.chance(50).then(|| rng.next() as u32);
-        let body = match rng.below(6) {
+        let tag = rng.next() as u32;
+        let body = match rng.below(10) {
             0 => Body::Nop { msg },
             1 => Body::Probe,
             2 => Body::Ack(Ack {
@@ -229,12 +258,19 @@ fn fields_of_good_frames_are_those_of_the_codec() {
                 length: rng.next() as u32,
                 imm,
             },
+            6 => Body::ReadReq { msg, va: rng.next(), rkey: rng.next() as u32, length: rng.next() as u32, tag },
+            7 => {
+                let op = if rng.chance(50) { AtomicOp::CompareSwap } else { AtomicOp::FetchAdd };
+                Body::AtomicReq { msg, op, va: rng.next(), rkey: rng.next() as u32, swap_add: rng.next(), compare: rng.next() }
+            }
+            8 => Body::ReadResp { msg, offset: rng.next(), tag, length: rng.next() as u32 },
+            9 => Body::ErrorResp { msg, code: MakCode::QpError },
             n => {
                 let imm = (n == 4).then(|| WriteImm { immediate: rng.next() as u32, rq_seq: rng.next() as u32 & 0xFF_FFFF });
                 Body::Write { msg, va: rng.next(), rkey: rng.next() as u32, length: rng.next() as u32, imm }
             }
         };
-        let payload: Vec<u8> = if matches!(body, Body::Write { .. } | Body::Send { .. }) {
+        let payload: Vec<u8> = if matches!(body, Body::Write { .. } | Body::Send { .. } | Body::ReadResp { .. }) {
             vec![0x5A; rng.below(60) as usize]
         } else {
             Vec::new()
@@ -286,6 +322,25 @@ fn fields_of_good_frames_are_those_of_the_codec() {
                 want.extend([("has_imm", imm.is_some().into()), ("attempt", msg.attempt.into())]);
                 want.extend(imm.map(|imm| ("imm", u64::from(imm))));
             }
+            Body::ReadReq { msg, va, rkey, length, tag } => {
+                want.extend([("opcode", 0xE2), ("msn", msg.msn.get().into()), ("va", va)]);
+                want.extend([("rkey", rkey.into()), ("length", length.into())]);
+                assert_eq!(output::<RxRequestHeader>(&dut, "request").get("tag"), u64::from(tag));
+            }
+            Body::ReadResp { msg, offset, tag, length } => {
+                want.extend([("opcode", 0xE3), ("msn", msg.msn.get().into()), ("va", offset)]);
+                want.extend([("rkey", tag.into()), ("length", length.into())]);
+            }
+            Body::AtomicReq { msg, op, va, rkey, swap_add, compare } => {
+                want.extend([("opcode", 0xE4), ("msn", msg.msn.get().into()), ("va", va), ("rkey", rkey.into())]);
+                let request = output::<RxRequestHeader>(&dut, "request");
+                assert_eq!(["operand", "compare"].map(|n| request.get(n)), [swap_add, compare]);
+                assert_eq!(request.get("fetch_add") == 1, op == AtomicOp::FetchAdd);
+            }
+            Body::ErrorResp { msg, .. } => {
+                want.extend([("opcode", 0xE6), ("msn", msg.msn.get().into())]);
+                assert_eq!(output::<RxRequestHeader>(&dut, "request").get("error_code"), 6);
+            }
             Body::Nop { msg } => want.extend([("opcode", 0xF7), ("msn", msg.msn.get().into())]),
             Body::Ack(a) => {
                 want.push(("opcode", 0xF0));
@@ -317,7 +372,7 @@ fn fields_of_good_frames_are_those_of_the_codec() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let mut test = difftest!(RxFields::<W, NB>::new(true), clock: none, inputs: { vlan, ipv6 });
+    let mut test = difftest!(RxFields::<W, NB>::new(Uses { sends: true, reads: true }), clock: none, inputs: { vlan, ipv6 });
     for k in 0..NB {
         test = test.input(&format!("beat_{k}"), move |b: &mut RxFields<W, NB>| &mut b.beat[k]);
     }

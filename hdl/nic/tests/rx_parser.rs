@@ -3,6 +3,7 @@ mod rx_support;
 
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
+use mrnic_nic::rx::rx_fields::Uses;
 use mrnic_nic::rx::rx_parser::RxParser;
 use mrnic_wire::{
     emit_packet, parse_packet, Ack, AckFlags, AtomicOp, Body, ConnInfo, Mak, MakCode, Msg, Msn, NetAddr, Opcode, Packet, Ppsn,
@@ -20,15 +21,18 @@ enum Outcome {
     Good { fields: Vec<(&'static str, u64)>, sav: Option<Vec<u32>>, payload: Vec<u8> },
 }
 
-/// The codec's verdict on a frame; `sends`: SENDs and immediates are of use.
-fn outcome(frame: &[u8], sends: bool) -> Outcome {
+/// The codec's verdict on a frame; `uses`: the opcodes that are of use.
+fn outcome(frame: &[u8], uses: Uses) -> Outcome {
+    let Uses { sends, reads } = uses;
     let parsed = match parse_packet(frame) {
         Ok(parsed) => parsed,
         Err(e) => return Outcome::Drop(e.check().into()),
     };
     let p = parsed.packet;
     let supported = matches!(p.opcode(), Opcode::Write | Opcode::Nop | Opcode::Ack | Opcode::Probe) && p.body.imm().is_none();
-    if !(supported || sends && matches!(p.opcode(), Opcode::Write | Opcode::Send)) {
+    use Opcode::{AtomicReq, AtomicResp, ErrorResp, ReadReq, ReadResp};
+    let of_reads = reads && matches!(p.opcode(), ReadReq | ReadResp | AtomicReq | AtomicResp | ErrorResp);
+    if !(supported || of_reads || sends && matches!(p.opcode(), Opcode::Write | Opcode::Send)) {
         // goes on to rx_core, which drops it as part of R1
         return Outcome::Good { fields: vec![("opcode", 0), ("payload_bytes", 0)], sav: None, payload: Vec::new() };
     }
@@ -45,8 +49,8 @@ fn outcome(frame: &[u8], sends: bool) -> Outcome {
         ("conn", p.mph.conn.into()),
         ("rtx", p.mph.rtx.into()),
         ("tx_ts", p.mph.tx_ts.into()),
-        ("payload_bytes", parsed.payload.len() as u64),
     ];
+    let mut payload = parsed.payload.to_vec();
     let mut sav = None;
     match p.body {
         Body::Write { msg, va, rkey, length, imm } => {
@@ -78,9 +82,31 @@ fn outcome(frame: &[u8], sends: bool) -> Outcome {
             fields.extend([("rate", a.rate.into()), ("mak_qp", a.mak.qp.into()), ("mak_msn", a.mak.msn.get().into())]);
             sav = Some(a.vector.words().iter().flat_map(|w| [*w as u32, (*w >> 32) as u32]).collect());
         }
+        Body::ReadReq { msg, va, rkey, length, tag } => {
+            fields.extend([("opcode", 0xE2), ("msn", msg.msn.get().into()), ("va", va), ("rkey", rkey.into())]);
+            fields.extend([("length", length.into()), ("tag", tag.into())]);
+        }
+        Body::ReadResp { msg, offset, tag, length } => {
+            fields.extend([("opcode", 0xE3), ("msn", msg.msn.get().into()), ("va", offset), ("rkey", tag.into())]);
+            fields.extend([("length", length.into())]);
+        }
+        Body::AtomicReq { msg, op, va, rkey, swap_add, compare } => {
+            fields.extend([("opcode", 0xE4), ("msn", msg.msn.get().into()), ("va", va), ("rkey", rkey.into())]);
+            fields.extend([("operand", swap_add), ("compare", compare), ("fetch_add", (op == AtomicOp::FetchAdd).into())]);
+        }
+        Body::AtomicResp { msg, value } => {
+            // the value is a payload, as it stands on the wire
+            fields.extend([("opcode", 0xE5), ("msn", msg.msn.get().into())]);
+            payload = value.to_be_bytes().to_vec();
+        }
+        Body::ErrorResp { msg, code } => {
+            fields.extend([("opcode", 0xE6), ("msn", msg.msn.get().into())]);
+            fields.extend([("error_code", if code == MakCode::QpError { 6 } else { 1 })]);
+        }
         _ => {}
     }
-    Outcome::Good { fields, sav, payload: parsed.payload.to_vec() }
+    fields.push(("payload_bytes", payload.len() as u64));
+    Outcome::Good { fields, sav, payload }
 }
 
 fn random_body(rng: &mut Rng) -> Body {
@@ -93,19 +119,22 @@ fn random_body(rng: &mut Rng) -> Body {
     };
     let (va, rkey, length) = (rng.next(), rng.next() as u32, rng.next() as u32);
     let imm = rng.chance(50).then(|| rng.next() as u32);
-    match rng.below(30) {
+    match rng.below(40) {
         0 | 24..=26 => Body::Send { msg, rq_seq: rng.next() as u32 & 0xFF_FFFF, offset: rng.next() as u32, length, imm },
-        1 => Body::ReadReq { msg, va, rkey, length, tag: 1 },
-        2 => Body::ReadResp { msg, offset: va, tag: 3, length },
-        3 => Body::AtomicReq { msg, op: AtomicOp::CompareSwap, va, rkey, swap_add: va, compare: 1 },
-        4 => Body::AtomicResp { msg, value: va },
+        1 | 30 => Body::ReadReq { msg, va, rkey, length, tag: rng.next() as u32 },
+        2 | 31..=34 => Body::ReadResp { msg, offset: va, tag: rng.next() as u32, length },
+        3 | 35 => {
+            let op = if rng.chance(50) { AtomicOp::CompareSwap } else { AtomicOp::FetchAdd };
+            Body::AtomicReq { msg, op, va, rkey, swap_add: rng.next(), compare: rng.next() }
+        }
+        4 | 36..=38 => Body::AtomicResp { msg, value: va },
         5 => Body::PortStatus,
         6 => Body::Connect(ConnInfo::default()),
         7 | 27..=29 => {
             let imm = WriteImm { immediate: rng.next() as u32, rq_seq: rng.next() as u32 & 0xFF_FFFF };
             Body::Write { msg, va, rkey, length, imm: Some(imm) }
         }
-        8 => Body::ErrorResp { msg, code: MakCode::QpError },
+        8 | 39 => Body::ErrorResp { msg, code: if rng.chance(50) { MakCode::QpError } else { MakCode::BadKey } },
         9 => Body::Nop { msg },
         10 | 11 => Body::Probe,
         12..=15 => {
@@ -180,7 +209,7 @@ fn damaged(rng: &mut Rng, mut frame: Vec<u8>) -> Vec<u8> {
 struct Rig {
     bench: Bench,
     width_bytes: usize,
-    sends: bool,
+    uses: Uses,
     cycles: u64,
 }
 
@@ -192,7 +221,7 @@ impl Rig {
             128 => Bench::new("rx_parser_128", move || RxParser::<128, 16, 9>::new(&c)),
             _ => Bench::new("rx_parser_512", move || RxParser::<512, 64, 3>::new(&c)),
         };
-        let mut rig = Rig { bench, width_bytes: c.data_width / 8, sends: c.sends, cycles: 0 };
+        let mut rig = Rig { bench, width_bytes: c.data_width / 8, uses: Uses { sends: c.sends, reads: c.reads }, cycles: 0 };
         rig.bench.set("reset", 1);
         rig.bench.dut.cycles(3);
         rig.bench.set("reset", 0);
@@ -201,7 +230,7 @@ impl Rig {
 
     /// Sends the frames with gaps and stalls of the given chances (percent) and checks every outcome in order.
     fn run(&mut self, frames: &[Vec<u8>], rng: &mut Rng, gap: u64, stall: u64) {
-        let want: Vec<Outcome> = frames.iter().map(|f| outcome(f, self.sends)).collect();
+        let want: Vec<Outcome> = frames.iter().map(|f| outcome(f, self.uses)).collect();
         let mut want_drops: VecDeque<_> =
             want.iter().filter_map(|w| if let Outcome::Drop(r) = w { Some(*r) } else { None }).collect();
         let mut want_headers: VecDeque<_> = want.iter().filter(|w| matches!(w, Outcome::Good { .. })).cloned().collect();
@@ -285,9 +314,14 @@ fn widths() -> [BuildConfig; 3] {
 
 #[test]
 fn random_and_damaged_frames_fare_as_in_the_codec() {
-    for config in widths().into_iter().flat_map(|c| [false, true].map(|sends| BuildConfig { sends, ..c })) {
+    // all opcodes at every width, and fewer of them at one or the other
+    let all = widths().map(|c| BuildConfig { sends: true, reads: true, ..c });
+    let [narrow, middle, wide] = widths();
+    let fewer =
+        [BuildConfig { sends: false, ..narrow }, BuildConfig { sends: true, ..middle }, BuildConfig { sends: false, ..wide }];
+    for config in all.into_iter().chain(fewer) {
         for (seed, gap, stall) in [(11, 30, 30), (12, 0, 0), (13, 0, 80), (14, 70, 10)] {
-            println!("width {}, SENDs {}, seed {seed}", config.data_width, config.sends);
+            println!("width {}, SENDs {}, READs {}, seed {seed}", config.data_width, config.sends, config.reads);
             let mut rng = Rng(seed);
             let frames: Vec<_> = (0..400)
                 .map(|_| {
@@ -335,22 +369,25 @@ fn an_end_at_every_byte_drops_the_frame_and_nothing_else() {
 #[test]
 fn payloads_of_every_kind_and_form_are_aligned() {
     for config in widths() {
-        let config = BuildConfig { sends: true, ..config };
+        let config = BuildConfig { sends: true, reads: true, ..config };
         let mut rng = Rng(26);
         let mut frames = Vec::new();
         for _ in 0..400 {
             let (msg, length) = (Msg { msn: Msn::new(7), ..Msg::default() }, rng.next() as u32);
             let imm = rng.chance(50).then(|| rng.next() as u32);
-            let body = match rng.chance(50) {
-                true => Body::Send { msg, rq_seq: 0xFF_FFFE, offset: rng.next() as u32, length, imm },
-                false => {
+            let body = match rng.below(4) {
+                0 => Body::AtomicResp { msg, value: rng.next() },
+                1 => Body::ReadResp { msg, offset: rng.next(), tag: 1, length },
+                2 => Body::Send { msg, rq_seq: 0xFF_FFFE, offset: rng.next() as u32, length, imm },
+                _ => {
                     let imm = imm.map(|immediate| WriteImm { immediate, rq_seq: 0xABCDEF });
                     Body::Write { msg, va: rng.next(), rkey: 1, length, imm }
                 }
             };
+            let atomic = matches!(body, Body::AtomicResp { .. });
             let bytes = *[0, 1, 4, 63, 64, 65, 130, 200].get(rng.below(8) as usize).expect("eight");
             let ipv6 = rng.chance(50);
-            let mut frame = whole_frame(&mut rng, bytes, body, ipv6);
+            let mut frame = whole_frame(&mut rng, if atomic { 0 } else { bytes }, body, ipv6);
             if rng.chance(50) {
                 frame.splice(12..12, [0x81, 0x00, 0, 5]);
             }
@@ -412,7 +449,7 @@ fn fault_10_lets_a_wrong_icrc_pass() {
     let mut frame = write_frame(&mut rng, 64);
     let at = frame.len() - 10;
     frame[at] ^= 1;
-    assert_eq!(outcome(&frame, false), Outcome::Drop(11));
+    assert_eq!(outcome(&frame, Uses { sends: false, reads: false }), Outcome::Drop(11));
     for fault in [0, 10] {
         let mut rig = Rig::new(&build("sim").unwrap());
         rig.bench.set("fault", fault);
@@ -425,7 +462,7 @@ fn fault_10_lets_a_wrong_icrc_pass() {
 
 /// Inputs of the difftest: frames of a list, in beats, with gaps; then resets anywhere.
 fn parser_difftest<const W: usize, const K: usize, const NB: usize>(name: &str, cycles: u64) {
-    let mut config = BuildConfig { data_width: W, sends: true, ..build("sim").unwrap() };
+    let mut config = BuildConfig { data_width: W, sends: true, reads: true, ..build("sim").unwrap() };
     config.fifo.rx_payload_bytes = 8192;
     let mut rng = Rng(31);
     let frames: Vec<Vec<u8>> = (0..400)

@@ -14,6 +14,7 @@ pub mod placement_dma;
 pub mod rate_hint;
 pub mod read_table;
 pub mod request_places;
+pub mod responder;
 pub mod rx_checks;
 pub mod rx_commit;
 pub mod rx_config;

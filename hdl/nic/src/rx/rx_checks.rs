@@ -1,9 +1,10 @@
 //! rx_checks: checks 1 to 10 of docs/wire.md on the headers of a whole frame, then "unsupported" and "oversize"; a pipeline of four clocks.
 //! In: `valid` with the fields, the form and the bytes received. Out: `record_valid` four clocks later with the first failed check.
-//! Guarantees: the order of the checks; only WRITE, NOP, ACK and PROBE pass, and with `sends` SEND and immediates.
-use super::rx_fields::RxChecked;
+//! Guarantees: the order of the checks; only WRITE, NOP, ACK and PROBE pass, with `sends` SEND and immediates, with `reads` READs,
+//! atomics and responses. The value of an ATOMIC_RESP counts as its payload.
+use super::rx_fields::{RxChecked, Uses};
 use super::rx_layout::{constant, header_bytes, layout, opcode_header_bytes, opcode_value, FORMS};
-use super::rx_rows::{RxAckHeader, RxHeader};
+use super::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use crate::filled::filled;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
@@ -20,6 +21,7 @@ const OPCODES: usize = 16;
 pub struct RxRecord {
     pub header: RxHeader,
     pub ack: RxAckHeader,
+    pub request: RxRequestHeader,
     /// 0, or the first failed check.
     pub reason: Bits<4>,
     /// The payload buffer holds beats of this frame.
@@ -34,6 +36,7 @@ pub struct RxChecks {
     pub valid: Signal<In, Bit>,
     pub header: Signal<In, RxHeader>,
     pub ack: Signal<In, RxAckHeader>,
+    pub request: Signal<In, RxRequestHeader>,
     pub checked: Signal<In, RxChecked>,
     pub ipv4_words: Signal<In, Bits<160>>,
     pub vlan: Signal<In, Bit>,
@@ -46,6 +49,7 @@ pub struct RxChecks {
     valid1: DFF<Bit>,
     header1: DFF<RxHeader>,
     ack1: DFF<RxAckHeader>,
+    request1: DFF<RxRequestHeader>,
     checked1: DFF<RxChecked>,
     words1: DFF<Bits<160>>,
     ipv4_1: DFF<Bit>,
@@ -58,6 +62,7 @@ pub struct RxChecks {
     valid2: DFF<Bit>,
     header2: DFF<RxHeader>,
     ack2: DFF<RxAckHeader>,
+    request2: DFF<RxRequestHeader>,
     checked2: DFF<RxChecked>,
     ipv4_2: DFF<Bit>,
     stored2: DFF<Bit>,
@@ -73,9 +78,11 @@ pub struct RxChecks {
     carries2: DFF<Bit>,
     supported2: DFF<Bit>,
     places2: DFF<Bit>,
+    result2: DFF<Bit>,
     valid3: DFF<Bit>,
     header3: DFF<RxHeader>,
     ack3: DFF<RxAckHeader>,
+    request3: DFF<RxRequestHeader>,
     stored3: DFF<Bit>,
     bad3: DFF<Bits<16>>,
     sum3: DFF<Bits<20>>,
@@ -83,6 +90,7 @@ pub struct RxChecks {
     pad3: DFF<Bits<2>>,
     region3: DFF<Bits<17>>,
     places3: DFF<Bit>,
+    result3: DFF<Bit>,
     valid4: DFF<Bit>,
     record4: DFF<RxRecord>,
     word: Signal<Local, Bits<16>>,
@@ -109,13 +117,17 @@ pub struct RxChecks {
     opcode_supported: [Constant<Bit>; OPCODES],
     op_write: Constant<Bits<8>>,
     op_send: Constant<Bits<8>>,
+    op_read_resp: Constant<Bits<8>>,
+    op_atomic_resp: Constant<Bits<8>>,
     /// SENDs and immediates are of use.
     sends: Constant<Bit>,
+    reads: Constant<Bit>,
+    value_bytes: Constant<Bits<13>>,
 }
 
 impl RxChecks {
-    /// `sends`: SEND and immediates pass.
-    pub fn new(sends: bool) -> Self {
+    /// Opcodes that are not of use do not pass.
+    pub fn new(uses: Uses) -> Self {
         let opcodes = layout().opcodes;
         assert!(opcodes.len() <= OPCODES, "{} opcodes in the layout, room for {OPCODES}", opcodes.len());
         let common: usize = layout().common.iter().map(|h| header_bytes(h)).sum();
@@ -124,7 +136,9 @@ impl RxChecks {
         let with_imm = |k: usize| opcodes[k].header_bytes + opcodes[k].when_imm.map_or(0, header_bytes);
         let supported = |k: usize| match opcodes[k].name {
             "WRITE" | "NOP" | "ACK" | "PROBE" => true,
-            name => sends && name == "SEND",
+            "SEND" => uses.sends,
+            "READ_REQ" | "READ_RESP" | "ATOMIC_REQ" | "ATOMIC_RESP" | "ERROR_RESP" => uses.reads,
+            _ => false,
         };
         debug_assert!(opcode_header_bytes("WRITE") > common);
         filled!(RxChecks {
@@ -149,11 +163,15 @@ impl RxChecks {
             opcode_supported: array_init::array_init(|k| Constant::new(k < opcodes.len() && supported(k))),
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
             op_send: Constant::new(opcode_value("SEND").to_bits()),
-            sends: Constant::new(sends);
-            clock, reset, valid, header, ack, checked, ipv4_words, vlan, ipv4, ipv6, stored, frame_bytes, record_valid, record,
-            valid1, header1, ack1, checked1, words1, ipv4_1, known1, stored1, frame1, before1, inner1, total1, valid2, header2,
-            ack2, checked2, ipv4_2, stored2, short2, total2, available2, need2, in_ip2, headers2, udp2, known_opcode2, carries2,
-            supported2, places2, valid3, header3, ack3, stored3, bad3, sum3, ipv4_3, pad3, region3, places3, valid4,
+            op_read_resp: Constant::new(opcode_value("READ_RESP").to_bits()),
+            op_atomic_resp: Constant::new(opcode_value("ATOMIC_RESP").to_bits()),
+            sends: Constant::new(uses.sends),
+            reads: Constant::new(uses.reads),
+            value_bytes: Constant::new(size(header_bytes("ARH")).get_bits::<13>(0));
+            clock, reset, valid, header, ack, request, checked, ipv4_words, vlan, ipv4, ipv6, stored, frame_bytes, record_valid, record,
+            valid1, header1, ack1, request1, checked1, words1, ipv4_1, known1, stored1, frame1, before1, inner1, total1, valid2, header2,
+            ack2, request2, checked2, ipv4_2, stored2, short2, total2, available2, need2, in_ip2, headers2, udp2, known_opcode2, carries2,
+            supported2, places2, result2, valid3, header3, ack3, request3, stored3, bad3, sum3, ipv4_3, pad3, region3, places3, result3, valid4,
             record4, word, part, bad, fold, region, all_bad, reason,
             judged,
         })
@@ -170,6 +188,7 @@ impl Logic for RxChecks {
             valid1,
             header1,
             ack1,
+            request1,
             checked1,
             words1,
             ipv4_1,
@@ -182,6 +201,7 @@ impl Logic for RxChecks {
             valid2,
             header2,
             ack2,
+            request2,
             checked2,
             ipv4_2,
             stored2,
@@ -196,9 +216,11 @@ impl Logic for RxChecks {
             carries2,
             supported2,
             places2,
+            result2,
             valid3,
             header3,
             ack3,
+            request3,
             stored3,
             bad3,
             sum3,
@@ -206,6 +228,7 @@ impl Logic for RxChecks {
             pad3,
             region3,
             places3,
+            result3,
             valid4,
             record4
         );
@@ -213,6 +236,7 @@ impl Logic for RxChecks {
         self.valid1.d.next = self.valid.val();
         self.header1.d.next = self.header.val();
         self.ack1.d.next = self.ack.val();
+        self.request1.d.next = self.request.val();
         self.checked1.d.next = self.checked.val();
         self.words1.d.next = self.ipv4_words.val();
         self.ipv4_1.d.next = self.ipv4.val();
@@ -234,6 +258,7 @@ impl Logic for RxChecks {
         self.valid2.d.next = self.valid1.q.val();
         self.header2.d.next = self.header1.q.val();
         self.ack2.d.next = self.ack1.q.val();
+        self.request2.d.next = self.request1.q.val();
         self.checked2.d.next = self.checked1.q.val();
         self.ipv4_2.d.next = self.ipv4_1.q.val();
         self.stored2.d.next = self.stored1.q.val();
@@ -262,7 +287,9 @@ impl Logic for RxChecks {
         self.carries2.d.next = false;
         self.supported2.d.next = false;
         self.places2.d.next = (self.header1.q.val().opcode == self.op_write.val())
-            | (self.sends.val() & (self.header1.q.val().opcode == self.op_send.val()));
+            | (self.sends.val() & (self.header1.q.val().opcode == self.op_send.val()))
+            | (self.reads.val() & (self.header1.q.val().opcode == self.op_read_resp.val()));
+        self.result2.d.next = self.reads.val() & (self.header1.q.val().opcode == self.op_atomic_resp.val());
         for k in 0..16 {
             if self.opcode_known[k].val() & (self.header1.q.val().opcode == self.opcode[k].val()) {
                 self.known_opcode2.d.next = true;
@@ -279,10 +306,12 @@ impl Logic for RxChecks {
         self.valid3.d.next = self.valid2.q.val();
         self.header3.d.next = self.header2.q.val();
         self.ack3.d.next = self.ack2.q.val();
+        self.request3.d.next = self.request2.q.val();
         self.stored3.d.next = self.stored2.q.val();
         self.ipv4_3.d.next = self.ipv4_2.q.val();
         self.pad3.d.next = self.checked2.q.val().pad;
         self.places3.d.next = self.places2.q.val();
+        self.result3.d.next = self.result2.q.val();
         self.sum3.d.next = (bit_cast::<20, 18>(self.sum2[0].q.val()) + bit_cast::<20, 18>(self.sum2[1].q.val()))
             + (bit_cast::<20, 18>(self.sum2[2].q.val()) + bit_cast::<20, 18>(self.sum2[3].q.val()));
         comment!("payload and pad: what UDP counts without its header, the opcode's headers and the ICRC");
@@ -333,8 +362,12 @@ impl Logic for RxChecks {
         if self.places3.q.val() {
             self.judged.next.payload_bytes = bit_cast::<13, 17>(self.region3.q.val() - bit_cast::<17, 2>(self.pad3.q.val()));
         }
+        if self.result3.q.val() {
+            self.judged.next.payload_bytes = self.value_bytes.val();
+        }
         self.record4.d.next.header = self.judged.val();
         self.record4.d.next.ack = self.ack3.q.val();
+        self.record4.d.next.request = self.request3.q.val();
         self.record4.d.next.stored = self.stored3.q.val();
         self.record_valid.next = self.valid4.q.val();
         self.record.next = self.record4.q.val();

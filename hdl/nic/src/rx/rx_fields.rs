@@ -1,9 +1,9 @@
 //! rx_fields: the header fields of a frame, picked from its first beats. Wires and two multiplexers (VLAN tag, IP version).
-//! In: the first NB beats of a frame, its form. Out: the fields, each at its own position of the wire layout; of a SEND those that
-//! a WRITE has elsewhere.
+//! In: the first NB beats of a frame, its form. Out: the fields, each at its own position of the wire layout; of other opcodes those
+//! that a WRITE has elsewhere.
 //! Guarantees: every offset comes from mrnic_wire's tables; the Verilog is written from the same list as the simulation.
 use super::rx_layout::{constant, expected, field, header_at, header_bytes, longest_headers, opcode_value, Form, FORMS};
-use super::rx_rows::{RxAckHeader, RxHeader};
+use super::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use mrnic_wire::tables::FieldInfo;
 use rust_hdl_core::prelude::*;
 
@@ -30,15 +30,35 @@ pub struct RxFields<const W: usize, const NB: usize> {
     pub ipv6: Signal<In, Bit>,
     pub header: Signal<Out, RxHeader>,
     pub ack: Signal<Out, RxAckHeader>,
+    pub request: Signal<Out, RxRequestHeader>,
     pub checked: Signal<Out, RxChecked>,
     /// The IPv4 header, first byte most significant.
     pub ipv4_words: Signal<Out, Bits<160>>,
-    _sends: bool,
+    _uses: Uses,
+}
+
+/// Which opcodes besides WRITE are of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uses {
+    /// SENDs and immediates.
+    pub sends: bool,
+    /// READs, atomics and their responses.
+    pub reads: bool,
+}
+
+impl Uses {
+    fn knows(self, opcode: &str) -> bool {
+        match opcode {
+            "SEND" => self.sends,
+            "READ_REQ" | "READ_RESP" | "ATOMIC_REQ" | "ATOMIC_RESP" | "ERROR_RESP" => self.reads,
+            _ => true,
+        }
+    }
 }
 
 impl<const W: usize, const NB: usize> RxFields<W, NB> {
-    /// `sends`: what SENDs and immediates need is read too.
-    pub fn new(sends: bool) -> Self {
+    /// What the opcodes of use need is read.
+    pub fn new(uses: Uses) -> Self {
         assert!(NB * W / 8 >= longest_headers(), "{NB} beats of {W} bits hold no ACK over tagged IPv6");
         Self {
             beat: array_init::array_init(|_| Default::default()),
@@ -46,21 +66,27 @@ impl<const W: usize, const NB: usize> RxFields<W, NB> {
             ipv6: Default::default(),
             header: Default::default(),
             ack: Default::default(),
+            request: Default::default(),
             checked: Default::default(),
             ipv4_words: Default::default(),
-            _sends: sends,
+            _uses: uses,
         }
     }
 }
+
+/// Opcode, header, field.
+type Place = (&'static str, &'static str, &'static str);
 
 /// Where an output field comes from.
 enum Source {
     /// A transport header: opcode whose packets have it, header, field.
     Transport(&'static str, &'static str, &'static str),
-    /// Header and field of a WRITE, and of a SEND; the narrower one is extended by zeros.
-    ByOpcode((&'static str, &'static str), (&'static str, &'static str)),
+    /// Opcode, header and field, the first for all other opcodes; a narrower one is extended by zeros.
+    ByOpcode(&'static [Place]),
     /// The same; zero if no SENDs are received.
-    OfSends((&'static str, &'static str), (&'static str, &'static str)),
+    OfSends(&'static [Place]),
+    /// The same; zero if no READs are.
+    OfReads(&'static [Place]),
     Udp(&'static str),
     /// One field of each IP version.
     Ip(&'static str, &'static str),
@@ -71,7 +97,7 @@ enum Source {
     Good(&'static str),
     Zero,
 }
-use Source::{ByOpcode, Good, Ip, IpGood, Marked, OfSends, Transport, Udp, Zero};
+use Source::{ByOpcode, Good, Ip, IpGood, Marked, OfReads, OfSends, Transport, Udp, Zero};
 
 /// The fields of `RxHeader`, in the order of its declaration.
 const HEADER: &[(usize, Source)] = &[
@@ -88,15 +114,30 @@ const HEADER: &[(usize, Source)] = &[
     (24, Transport("WRITE", "MSGH", "msn")),
     (1, Transport("WRITE", "MSGH", "first")),
     (1, Transport("WRITE", "MSGH", "last")),
-    (64, ByOpcode(("PLH", "va"), ("SNDH", "offset"))),
-    (32, Transport("WRITE", "PLH", "rkey")),
-    (32, ByOpcode(("PLH", "length"), ("SNDH", "length"))),
+    (64, ByOpcode(&[WRITE_VA, ("SEND", "SNDH", "offset"), ("READ_REQ", "RDH", "va"), READ_VA, ("ATOMIC_REQ", "ATH", "va")])),
+    (32, ByOpcode(&[WRITE_KEY, ("READ_REQ", "RDH", "rkey"), READ_TAG, ("ATOMIC_REQ", "ATH", "rkey")])),
+    (32, ByOpcode(&[WRITE_LENGTH, ("SEND", "SNDH", "length"), ("READ_REQ", "RDH", "length"), READ_LENGTH])),
     (13, Zero),
-    (24, OfSends(("IMMH", "rq_seq"), ("SNDH", "rq_seq"))),
-    (32, OfSends(("IMMH", "immediate"), ("IMMH", "immediate"))),
-    (1, OfSends(("MSGH", "imm"), ("MSGH", "imm"))),
-    (1, OfSends(("MSGH", "sol"), ("MSGH", "sol"))),
-    (1, OfSends(("MSGH", "attempt"), ("MSGH", "attempt"))),
+    (24, OfSends(&[("WRITE", "IMMH", "rq_seq"), ("SEND", "SNDH", "rq_seq")])),
+    (32, OfSends(&[("WRITE", "IMMH", "immediate"), ("SEND", "IMMH", "immediate")])),
+    (1, OfSends(&[("WRITE", "MSGH", "imm"), ("SEND", "MSGH", "imm")])),
+    (1, OfSends(&[("WRITE", "MSGH", "sol"), ("SEND", "MSGH", "sol")])),
+    (1, OfSends(&[("WRITE", "MSGH", "attempt"), ("SEND", "MSGH", "attempt")])),
+];
+const WRITE_VA: Place = ("WRITE", "PLH", "va");
+const WRITE_KEY: Place = ("WRITE", "PLH", "rkey");
+const WRITE_LENGTH: Place = ("WRITE", "PLH", "length");
+const READ_VA: Place = ("READ_RESP", "PLH", "va");
+const READ_TAG: Place = ("READ_RESP", "PLH", "rkey");
+const READ_LENGTH: Place = ("READ_RESP", "PLH", "length");
+
+/// The fields of `RxRequestHeader`.
+const REQUEST: &[(usize, Source)] = &[
+    (32, OfReads(&[("READ_REQ", "RDH", "tag")])),
+    (64, OfReads(&[("ATOMIC_REQ", "ATH", "swap_add")])),
+    (64, OfReads(&[("ATOMIC_REQ", "ATH", "compare")])),
+    (1, OfReads(&[("ATOMIC_REQ", "MSGH", "fetch_add")])),
+    (8, OfReads(&[("ERROR_RESP", "ERH", "code")])),
 ];
 
 /// The fields of `RxAckHeader`.
@@ -145,10 +186,20 @@ fn pick(bytes: &[u8], at: usize, width: usize) -> Vec<bool> {
     (0..width).rev().map(|k| bytes[(at + k) / 8] >> (7 - (at + k) % 8) & 1 == 1).collect()
 }
 
-/// The bytes say that the frame is a SEND.
-fn is_send(udp: &[u8]) -> bool {
+/// The opcode that the bytes say.
+fn opcode_of(udp: &[u8]) -> u64 {
     let opcode = field("BTH", "opcode");
-    number(&pick(udp, transport_at("WRITE", "BTH", &opcode), opcode.width)) == opcode_value("SEND")
+    number(&pick(udp, transport_at("WRITE", "BTH", &opcode), opcode.width))
+}
+
+/// The places that differ from the first one, of the opcodes of use.
+fn others(places: &'static [Place], uses: Uses) -> impl Iterator<Item = Place> {
+    let at = |(opcode, header, name): Place| {
+        let f = field(header, name);
+        (transport_at(opcode, header, &f), f.width)
+    };
+    let first = at(places[0]);
+    places.iter().copied().skip(1).filter(move |place| uses.knows(place.0) && at(*place) != first)
 }
 
 fn number(bits: &[bool]) -> u64 {
@@ -157,7 +208,7 @@ fn number(bits: &[bool]) -> u64 {
 
 impl Source {
     /// The value, lowest bit first, of a frame in `form`; `ip` starts at the IP header, `udp` at the UDP header.
-    fn value(&self, width: usize, form: Form, ip: &[u8], udp: &[u8], sends: bool) -> Vec<bool> {
+    fn value(&self, width: usize, form: Form, ip: &[u8], udp: &[u8], uses: Uses) -> Vec<bool> {
         let in_ip = |name| {
             let f = field(form.ip(), name);
             pick(ip, f.bit_offset, f.width)
@@ -167,9 +218,11 @@ impl Source {
                 let f = field(header, name);
                 pick(udp, transport_at(opcode, header, &f), width)
             }
-            OfSends(..) if !sends => vec![false; width],
-            ByOpcode(write, send) | OfSends(write, send) => {
-                let (opcode, (header, name)) = if sends && is_send(udp) { ("SEND", send) } else { ("WRITE", write) };
+            OfSends(_) if !uses.sends => vec![false; width],
+            OfReads(_) if !uses.reads => vec![false; width],
+            ByOpcode(places) | OfSends(places) | OfReads(places) => {
+                let own = others(places, uses).find(|place| opcode_value(place.0) == opcode_of(udp));
+                let (opcode, header, name) = own.unwrap_or(places[0]);
                 let f = field(header, name);
                 let mut bits = pick(udp, transport_at(opcode, header, &f), f.width);
                 bits.resize(width, false);
@@ -188,7 +241,7 @@ impl Source {
     }
 
     /// The same as a Verilog expression over `ip` and `udp`, whose first byte is the most significant.
-    fn verilog(&self, width: usize, sends: bool) -> String {
+    fn verilog(&self, width: usize, uses: Uses) -> String {
         let slice = |vector: &str, bytes: usize, at: usize, width: usize| {
             let high = 8 * bytes - 1 - at;
             format!("{vector}[{high}:{}]", high + 1 - width)
@@ -210,9 +263,10 @@ impl Source {
             Transport(opcode, header, name) => {
                 slice("udp", transport_bytes(), transport_at(opcode, header, &field(header, name)), width)
             }
-            OfSends(..) if !sends => format!("{width}'d0"),
-            ByOpcode(write, send) | OfSends(write, send) => {
-                let of = |opcode, (header, name): (&str, &str)| {
+            OfSends(_) if !uses.sends => format!("{width}'d0"),
+            OfReads(_) if !uses.reads => format!("{width}'d0"),
+            ByOpcode(places) | OfSends(places) | OfReads(places) => {
+                let of = |(opcode, header, name): Place| {
                     let f = field(header, name);
                     let bits = slice("udp", transport_bytes(), transport_at(opcode, header, &f), f.width);
                     match width - f.width {
@@ -220,10 +274,9 @@ impl Source {
                         missing => format!("{{{missing}'d0, {bits}}}"),
                     }
                 };
-                match sends {
-                    true => format!("(send ? {} : {})", of("SEND", send), of("WRITE", write)),
-                    false => of("WRITE", write),
-                }
+                others(places, uses).fold(of(places[0]), |rest, place| {
+                    format!("(opcode == {}'d{} ? {} : {rest})", field("BTH", "opcode").width, opcode_value(place.0), of(place))
+                })
             }
             Udp(name) => slice("udp", transport_bytes(), field("UDP", name).bit_offset, width),
             Ip(v4, v6) => format!("(ipv6 ? {} : {})", in_ip(FORMS[2], v6), in_ip(FORMS[0], v4)),
@@ -242,9 +295,9 @@ impl Source {
 }
 
 /// A struct's value from its fields' bits.
-fn assemble<const N: usize>(list: &[(usize, Source)], form: Form, ip: &[u8], udp: &[u8], sends: bool) -> Bits<N> {
+fn assemble<const N: usize>(list: &[(usize, Source)], form: Form, ip: &[u8], udp: &[u8], uses: Uses) -> Bits<N> {
     let mut all = Bits::<N>::default();
-    let bits = list.iter().flat_map(|(width, source)| source.value(*width, form, ip, udp, sends));
+    let bits = list.iter().flat_map(|(width, source)| source.value(*width, form, ip, udp, uses));
     for (i, bit) in bits.enumerate().filter(|(_, bit)| *bit) {
         all = all.replace_bit(i, bit);
     }
@@ -280,7 +333,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
         // As in the Verilog: the inner part is cut first, then the UDP header on.
         let ip = &frame[form.ip_at()..form.ip_at() + inner_bytes()];
         let udp = &ip[header_bytes(form.ip())..][..transport_bytes()];
-        let mut h = Cursor(assemble::<{ RxHeader::BITS }>(HEADER, form, ip, udp, self._sends), 0);
+        let mut h = Cursor(assemble::<{ RxHeader::BITS }>(HEADER, form, ip, udp, self._uses), 0);
         self.header.next = RxHeader {
             opcode: h.take(),
             ack_req: h.bit(),
@@ -305,7 +358,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             sol: h.bit(),
             attempt: h.bit(),
         };
-        let mut a = Cursor(assemble::<{ RxAckHeader::BITS }>(ACK, form, ip, udp, self._sends), 0);
+        let mut a = Cursor(assemble::<{ RxAckHeader::BITS }>(ACK, form, ip, udp, self._uses), 0);
         self.ack.next = RxAckHeader {
             ts_echo: a.take(),
             service: a.take(),
@@ -318,7 +371,10 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             mak_code: a.take(),
             mak_msn: a.take(),
         };
-        let mut c = Cursor(assemble::<{ RxChecked::BITS }>(CHECKED, form, ip, udp, self._sends), 0);
+        let mut r = Cursor(assemble::<{ RxRequestHeader::BITS }>(REQUEST, form, ip, udp, self._uses), 0);
+        self.request.next =
+            RxRequestHeader { tag: r.take(), operand: r.take(), compare: r.take(), fetch_add: r.bit(), error_code: r.take() };
+        let mut c = Cursor(assemble::<{ RxChecked::BITS }>(CHECKED, form, ip, udp, self._uses), 0);
         self.checked.next = RxChecked {
             length: c.take(),
             protocol: c.take(),
@@ -340,6 +396,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
     fn connect(&mut self) {
         self.header.connect();
         self.ack.connect();
+        self.request.connect();
         self.checked.connect();
         self.ipv4_words.connect();
     }
@@ -351,13 +408,20 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             format!("{vector}[{}:{}]", 8 * (bytes - from) - 1, 8 * (bytes - from - len))
         };
         let list = |fields: &[(usize, Source)]| {
-            let all: Vec<String> = fields.iter().rev().map(|(w, s)| s.verilog(*w, self._sends)).collect();
+            let all: Vec<String> = fields.iter().rev().map(|(w, s)| s.verilog(*w, self._uses)).collect();
             format!("{{\n    {}}}", all.join(",\n    "))
         };
         let (v4, v6) = (header_bytes("IPV4"), header_bytes("IPV6"));
-        let opcode = Transport("WRITE", "BTH", "opcode").verilog(field("BTH", "opcode").width, self._sends);
-        let send = match self._sends {
-            true => format!("wire send = {opcode} == {}'d{};\n", field("BTH", "opcode").width, opcode_value("SEND")),
+        let width = field("BTH", "opcode").width;
+        let opcode = Transport("WRITE", "BTH", "opcode").verilog(width, self._uses);
+        let uses_opcode = HEADER.iter().chain(REQUEST).any(|(_, source)| match source {
+            OfSends(_) if !self._uses.sends => false,
+            OfReads(_) if !self._uses.reads => false,
+            ByOpcode(places) | OfSends(places) | OfReads(places) => others(places, self._uses).next().is_some(),
+            _ => false,
+        });
+        let opcode = match uses_opcode {
+            true => format!("wire [{}:0] opcode = {opcode};\n", width - 1),
             false => String::new(),
         };
         let unused_frame = 8 * (frame - FORMS[1].ip_at() - inner);
@@ -372,8 +436,9 @@ wire [{}:0] frame = {{\n    {}}};
 wire [{}:0] ip = vlan ? {} : {};
 wire [{}:0] udp = ipv6 ? {} : {};
 wire unused = &{{1'b0, {}}};
-{send}assign header = {};
+{opcode}assign header = {};
 assign ack = {};
+assign request = {};
 assign checked = {};
 assign ipv4_words = {};
 ",
@@ -388,6 +453,7 @@ assign ipv4_words = {};
             unused.join(", "),
             list(HEADER),
             list(ACK),
+            list(REQUEST),
             list(CHECKED),
             cut("ip", inner, 0, v4),
         ))

@@ -3,9 +3,9 @@
 //! Guarantees: a frame is judged as a whole; the payload of a bad one never leaves the buffer; one beat a clock, no idle ones;
 //! a frame is only let in when its record has room, and no frame needs more buffer than there is.
 use super::rx_checks::{RxChecks, RxRecord};
-use super::rx_fields::RxFields;
+use super::rx_fields::{RxFields, Uses};
 use super::rx_layout::{constant, crc_initial, crc_residue, field, header_at, header_bytes, opcode_value, payload_at, FORMS};
-use super::rx_rows::{RxAckHeader, RxHeader};
+use super::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -15,8 +15,11 @@ use rust_hdl_widgets::prelude::*;
 
 /// Frames between their first beat and their verdict, at most.
 const UNDECIDED_FRAMES: usize = 15;
-/// What decides where the payload starts: the form of the frame + 4 if it is a SEND + 8 if it has an immediate.
-const VARIANTS: usize = 16;
+/// What decides where the payload starts: the form of the frame + 4 * (0 WRITE, 1 SEND, 2 READ_RESP, 3 ATOMIC_RESP, whose payload is the
+/// value) + 16 if it has an immediate.
+const VARIANTS: usize = 32;
+/// Places in a beat where a payload may start.
+const LANES: usize = 16;
 /// Beats with bytes that the CRC reads otherwise, at the narrowest width.
 const MASKED_BEATS: usize = 9;
 /// `commit_drop_reason` of a frame with a wrong ICRC; lower ones are the checks of docs/wire.md.
@@ -27,6 +30,7 @@ pub const REASON_ICRC: u64 = 11;
 pub struct GoodFrame {
     pub header: RxHeader,
     pub ack: RxAckHeader,
+    pub request: RxRequestHeader,
 }
 
 /// `K` is W / 8, `NB` the beats that hold all headers: (64, 8, 18), (128, 16, 9), (512, 64, 3). See the module documentation.
@@ -66,6 +70,12 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     pub hdr_has_imm: Signal<Out, Bit>,
     pub hdr_sol: Signal<Out, Bit>,
     pub hdr_attempt: Signal<Out, Bit>,
+    /// Of READs and atomics, and so are the next four.
+    pub hdr_tag: Signal<Out, Bits<32>>,
+    pub hdr_operand: Signal<Out, Bits<64>>,
+    pub hdr_compare: Signal<Out, Bits<64>>,
+    pub hdr_fetch_add: Signal<Out, Bit>,
+    pub hdr_error_code: Signal<Out, Bits<8>>,
     pub hdr_ts_echo: Signal<Out, Bits<16>>,
     pub hdr_service: Signal<Out, Bits<16>>,
     pub hdr_ce: Signal<Out, Bits<16>>,
@@ -127,7 +137,7 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     ipv6_3: DFF<Bit>,
     /// The opcode carries payload that is of use; what the opcode and MSGH say of its place.
     places3: DFF<Bit>,
-    send3: DFF<Bit>,
+    kind3: DFF<Bits<2>>,
     imm3: DFF<Bit>,
     payload_beat3: DFF<Bits<16>>,
     lane3: DFF<Bits<4>>,
@@ -164,9 +174,9 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     stores: Signal<Local, Bit>,
     opcode: Signal<Local, Bits<8>>,
     places2: Signal<Local, Bit>,
-    send2: Signal<Local, Bit>,
+    kind2: Signal<Local, Bits<2>>,
     imm2: Signal<Local, Bit>,
-    variant2: Signal<Local, Bits<4>>,
+    variant2: Signal<Local, Bits<5>>,
     payload_beat2: Signal<Local, Bits<16>>,
     lane2: Signal<Local, Bits<4>>,
     decide: Signal<Local, Bit>,
@@ -188,15 +198,18 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     opcode_at: [Constant<Bits<10>>; 4],
     op_write: Constant<Bits<8>>,
     op_send: Constant<Bits<8>>,
+    op_read_resp: Constant<Bits<8>>,
+    op_atomic_resp: Constant<Bits<8>>,
     sends: Constant<Bit>,
+    reads: Constant<Bit>,
     imm_beat: [Constant<Bits<16>>; 4],
     imm_at: [Constant<Bits<10>>; 4],
     payload_beat: [Constant<Bits<16>>; VARIANTS],
     payload_offset: [Constant<Bits<18>>; VARIANTS],
     /// Number of the variant's shift among those that occur.
     lane: [Constant<Bits<4>>; VARIANTS],
-    down: [Constant<Bits<16>>; VARIANTS],
-    up: [Constant<Bits<16>>; VARIANTS],
+    down: [Constant<Bits<16>>; LANES],
+    up: [Constant<Bits<16>>; LANES],
     keep_plain: [Constant<Bits<W>>; MASKED_BEATS],
     keep_vlan: [Constant<Bits<W>>; MASKED_BEATS],
     ones: [Constant<Bits<W>>; MASKED_BEATS],
@@ -247,24 +260,32 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
         let imm = field("MSGH", "imm").bit_offset;
         let imm_at = each(&|f| f.transport_at() + header_at("WRITE", "MSGH") + imm / 8);
         let payload: [u64; VARIANTS] = array_init::array_init(|v| {
-            let (form, send, imm) = (FORMS[v % 4], v & 4 != 0 && config.sends, v & 8 != 0 && config.sends);
-            payload_at(form, if send { "SEND" } else { "WRITE" }, imm) as u64
+            let (form, imm) = (FORMS[v % 4], v & 16 != 0 && config.sends);
+            let at = match v / 4 % 4 {
+                1 if config.sends => payload_at(form, "SEND", imm),
+                2 if config.reads => payload_at(form, "READ_RESP", false),
+                3 if config.reads => form.transport_at() + header_at("ATOMIC_RESP", "ARH"),
+                _ => payload_at(form, "WRITE", imm),
+            };
+            at as u64
         });
         // The shifts that occur; what is too much repeats the first one and is never chosen.
         let mut lanes: Vec<u64> = payload.iter().map(|at| at % K as u64).collect();
         lanes.sort_unstable();
         lanes.dedup();
+        assert!(lanes.len() <= LANES, "payloads start at {} places of a beat", lanes.len());
         let lane = |v: usize| lanes.iter().position(|at| *at == payload[v] % K as u64).unwrap_or(0) as u64;
         let shift = |l: usize| 8 * lanes.get(l).copied().unwrap_or(lanes[0]);
         // Payload with pad = last byte of the IP packet + 1 - ICRC - first byte of the payload.
         let crc_bytes = super::rx_layout::layout().icrc.len_bytes as u64;
         let (keep, ones): (Vec<_>, Vec<_>) = FORMS.iter().map(|f| f.crc_masks()).unzip();
+        let uses = Uses { sends: config.sends, reads: config.reads };
         let verdicts = (2 * config.fifo.hdr + 2 * config.fifo.place).max(16) as u64;
         let buffer_beats = config.fifo.rx_payload_bytes / K;
         filled!(RxParser {
             crc_pipe: Crc32Pipe::new(crc_initial()),
-            fields: RxFields::new(config.sends),
-            checks: RxChecks::new(config.sends),
+            fields: RxFields::new(uses),
+            checks: RxChecks::new(uses),
             records: Fifo::new(UNDECIDED_FRAMES + 1),
             crc_good: Fifo::new(UNDECIDED_FRAMES + 1),
             headers: Fifo::new(config.fifo.hdr),
@@ -285,7 +306,10 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             opcode_at: array_init::array_init(|f| Constant::new((opcode_at[f] % K as u64 * 8).to_bits())),
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
             op_send: Constant::new(opcode_value("SEND").to_bits()),
+            op_read_resp: Constant::new(opcode_value("READ_RESP").to_bits()),
+            op_atomic_resp: Constant::new(opcode_value("ATOMIC_RESP").to_bits()),
             sends: Constant::new(config.sends),
+            reads: Constant::new(config.reads),
             imm_beat: array_init::array_init(|f| Constant::new((imm_at[f] / K as u64).to_bits())),
             imm_at: array_init::array_init(|f| Constant::new((imm_at[f] % K as u64 * 8 + 7 - imm as u64 % 8).to_bits())),
             payload_beat: array_init::array_init(|v| Constant::new((payload[v] / K as u64).to_bits())),
@@ -309,14 +333,14 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             undecided_most: Constant::new((UNDECIDED_FRAMES as u64).to_bits());
             clock, reset, fault, mac_rx_tvalid, mac_rx_tready, mac_rx_tdata, mac_rx_tkeep, mac_rx_tlast, hdr_valid, hdr_ready,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
-            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_ts_echo, hdr_service, hdr_ce,
+            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn,
             pl_valid, pl_ready, pl_data, pl_last, commit_drop_valid, commit_drop_reason, keep_last, undecided, inside,
             valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2, bytes2, outer2, inner2, vlan2,
             ipv4_2, ipv6_2, length2, ip_last2, crc_done2, valid3, data3, last3, index3, bytes3, vlan3, ipv4_3, ipv6_3, places3,
-            send3, imm3, payload_beat3, lane3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
+            kind3, imm3, payload_beat3, lane3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
             admit, take, move1, move2, move3, outer_raw, inner_raw, kind, length_raw, form2, form1, ends, tail, masked, region,
-            left, aligned, at_payload, stores, opcode, places2, send2, imm2, variant2, payload_beat2, lane2, decide, good, useful, passed, record, head,
+            left, aligned, at_payload, stores, opcode, places2, kind2, imm2, variant2, payload_beat2, lane2, decide, good, useful, passed, record, head,
         })
     }
 }
@@ -359,7 +383,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             ipv4_3,
             ipv6_3,
             places3,
-            send3,
+            kind3,
             imm3,
             payload_beat3,
             lane3,
@@ -548,33 +572,43 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
 
         comment!("stage 3: capture, opcode and immediate as far as they are known, payload length from the IP length");
         self.places2.next = self.places3.q.val() & !self.first2.q.val();
-        self.send2.next = self.send3.q.val() & !self.first2.q.val();
+        self.kind2.next = self.kind3.q.val();
+        if self.first2.q.val() {
+            self.kind2.next = 0.into();
+        }
         self.imm2.next = self.imm3.q.val() & !self.first2.q.val();
         self.opcode.next = 0.into();
         for f in 0..4 {
             if self.form2.val() == f.to_bits::<2>() {
                 if self.index2.q.val() == self.opcode_beat[f].val() {
                     self.opcode.next = self.data2.q.val().get_bits::<8>(self.opcode_at[f].val().index());
-                    self.send2.next = self.sends.val() & (self.opcode.val() == self.op_send.val());
-                    self.places2.next = self.send2.val() | (self.opcode.val() == self.op_write.val());
+                    self.kind2.next = 0.into();
+                    if self.sends.val() & (self.opcode.val() == self.op_send.val()) {
+                        self.kind2.next = 1.into();
+                    }
+                    if self.reads.val() & (self.opcode.val() == self.op_read_resp.val()) {
+                        self.kind2.next = 2.into();
+                    }
+                    if self.reads.val() & (self.opcode.val() == self.op_atomic_resp.val()) {
+                        self.kind2.next = 3.into();
+                    }
+                    self.places2.next = self.kind2.val().any() | (self.opcode.val() == self.op_write.val());
                 }
                 if self.index2.q.val() == self.imm_beat[f].val() {
                     self.imm2.next = self.sends.val() & self.data2.q.val().get_bit(self.imm_at[f].val().index());
                 }
             }
         }
-        self.variant2.next = bit_cast::<4, 2>(self.form2.val());
-        if self.send2.val() {
-            self.variant2.next = self.variant2.val() | 4;
-        }
-        if self.imm2.val() {
-            self.variant2.next = self.variant2.val() | 8;
+        self.variant2.next = bit_cast::<5, 2>(self.form2.val()) | (bit_cast::<5, 2>(self.kind2.val()) << 2);
+        comment!("only a WRITE or SEND has an immediate");
+        if self.imm2.val() & !self.kind2.val().get_bit(1) {
+            self.variant2.next = self.variant2.val() | 16;
         }
         self.region.next = 0.into();
         self.payload_beat2.next = 0.into();
         self.lane2.next = 0.into();
-        for v in 0..16 {
-            if self.variant2.val() == v.to_bits::<4>() {
+        for v in 0..32 {
+            if self.variant2.val() == v.to_bits::<5>() {
                 self.region.next = bit_cast::<18, 17>(self.ip_last2.q.val()) - self.payload_offset[v].val();
                 self.payload_beat2.next = self.payload_beat[v].val();
                 self.lane2.next = self.lane[v].val();
@@ -606,7 +640,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             self.ipv4_3.d.next = self.ipv4_2.q.val();
             self.ipv6_3.d.next = self.ipv6_2.q.val();
             self.places3.d.next = self.places2.val();
-            self.send3.d.next = self.send2.val();
+            self.kind3.d.next = self.kind2.val();
             self.imm3.d.next = self.imm2.val();
             self.payload_beat3.d.next = self.payload_beat2.val();
             self.lane3.d.next = self.lane2.val();
@@ -623,6 +657,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.checks.valid.next = self.move3.val() & self.last3.q.val();
         self.checks.header.next = self.fields.header.val();
         self.checks.ack.next = self.fields.ack.val();
+        self.checks.request.next = self.fields.request.val();
         self.checks.checked.next = self.fields.checked.val();
         self.checks.ipv4_words.next = self.fields.ipv4_words.val();
         self.checks.vlan.next = self.vlan3.q.val();
@@ -661,6 +696,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         }
         self.headers.data_in.next.header = self.passed.val();
         self.headers.data_in.next.ack = self.record.val().ack;
+        self.headers.data_in.next.request = self.record.val().request;
         self.headers.write.next = self.decide.val() & self.good.val();
         self.verdicts.data_in.next = self.useful.val();
         self.verdicts.write.next = self.decide.val() & self.record.val().stored;
@@ -698,6 +734,11 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.hdr_has_imm.next = self.head.val().header.has_imm;
         self.hdr_sol.next = self.head.val().header.sol;
         self.hdr_attempt.next = self.head.val().header.attempt;
+        self.hdr_tag.next = self.head.val().request.tag;
+        self.hdr_operand.next = self.head.val().request.operand;
+        self.hdr_compare.next = self.head.val().request.compare;
+        self.hdr_fetch_add.next = self.head.val().request.fetch_add;
+        self.hdr_error_code.next = self.head.val().request.error_code;
         self.hdr_ts_echo.next = self.head.val().ack.ts_echo;
         self.hdr_service.next = self.head.val().ack.service;
         self.hdr_ce.next = self.head.val().ack.ce;

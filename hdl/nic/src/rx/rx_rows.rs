@@ -32,6 +32,19 @@ pub struct RxHeader {
     pub attempt: Bit,
 }
 
+/// What requests and responses carry besides (docs/protocol.md, section 11, D1 to D7).
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct RxRequestHeader {
+    /// Of a READ_REQ; that of a READ_RESP stands in `rkey`.
+    pub tag: Bits<32>,
+    /// Of an ATOMIC_REQ, and so are the next two: what is added, or the new value.
+    pub operand: Bits<64>,
+    pub compare: Bits<64>,
+    pub fetch_add: Bit,
+    /// Of an ERROR_RESP.
+    pub error_code: Bits<8>,
+}
+
 /// What an ACK carries besides the fields above; not interpreted by the receive side.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct RxAckHeader {

@@ -3,7 +3,7 @@
 #![allow(dead_code)] // each test uses its part
 use super::maker;
 use mrnic_nic::rx::rx_fields::RxChecked;
-use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader};
+use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use mrnic_nic::tx::rows::{AckFields, ConnAck, ConnCfg, ConnTx, PacketEntry, PathAck, PathCfg, PathTx, WordRow};
 
 maker!(path_tx: PathTx { state, pipe, window, lost_words, next_ppsn, cum, port, t_base, srtt8, rtt_valid });
@@ -25,6 +25,7 @@ maker!(rx_header: RxHeader {
     opcode, ack_req, ppsn, dest_qp, ecn_ce, home, via, conn, rtx, tx_ts, msn, first, last, va, rkey, length, payload_bytes,
     rq_seq, imm, has_imm, sol, attempt,
 });
+maker!(rx_request_header: RxRequestHeader { tag, operand, compare, fetch_add, error_code });
 maker!(rx_ack_header: RxAckHeader { ts_echo, service, ce, dup, flags, rate, sav, mak_qp, mak_code, mak_msn });
 maker!(rx_checked: RxChecked {
     length, protocol, port, udp_length, pad, imm, ip_good, bth_good, path_header_good,

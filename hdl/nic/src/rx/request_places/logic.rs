@@ -100,7 +100,8 @@ impl Logic for RequestPlaces {
         self.mtu.read_address.next = bit_cast::<24, 16>(self.conn.q.val());
         self.marks_copy.read_address.next = self.live_at.val();
         self.frees_copy.read_address.next = self.live_at.val();
-        self.live.next = self.marks_copy.read_data.val().mark != self.frees_copy.read_data.val();
+        self.live.next = (self.marks_copy.read_data.val().mark != self.frees_copy.read_data.val())
+            & (self.marks_copy.read_data.val().msn == self.live_msn.val());
 
         comment!("the look, clock 0: every table is read for it");
         self.look_1.d.next = self.look.val();

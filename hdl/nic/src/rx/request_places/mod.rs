@@ -52,7 +52,7 @@ pub struct RequestPlaces {
     /// One clock: a queue pair closes. `older_done`: no request that was reached before is left.
     pub older_mark: Signal<Out, Bit>,
     pub older_done: Signal<In, Bit>,
-    /// Whether the request is still to be answered, one clock after its number is given.
+    /// Whether the request is still to be answered, one clock after its number is given and while it stays.
     pub live_qp: Signal<In, Bits<16>>,
     pub live_msn: Signal<In, Bits<24>>,
     pub live: Signal<Out, Bit>,
