@@ -63,6 +63,8 @@ pub enum StepError {
     QpNotInError { qpn: u32 },
     #[error("QP {qpn} was seen waiting for a receive of its peer, it does not wait")]
     QpNotWaiting { qpn: u32 },
+    #[error("the response to message {msn:#08x} of QP {qpn} is not whole, or was reported already")]
+    NotAnswered { qpn: u32, msn: u32 },
     #[error("no acknowledgment is queued")]
     NoAck,
     #[error("connection {conn} home {home} PPSN {ppsn:#08x} does not await retirement")]

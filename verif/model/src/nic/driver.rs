@@ -232,7 +232,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                     return;
                 }
             }
-            RxEffect::Response { qpn } => self.drain_cqes(qpn),
+            RxEffect::Response { qpn, whole } => {
+                if let Some(msn) = whole {
+                    // D6: here software sees the data at once.
+                    let _done = self.step_answered(qpn, msn);
+                }
+                self.drain_cqes(qpn);
+            }
             RxEffect::RemoteError(nak) => {
                 let _first = self.step_nak(nak.qpn, nak.code, nak.msn);
                 self.drain_cqes(nak.qpn);
@@ -399,6 +405,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         while let Ok(Some((cqe, _))) = self.step_recv_cqe(qpn) {
             self.driver.cqes.push_back(cqe);
+        }
+        // D7: what moved the QP to Error is always followed by this.
+        if self.qp(qpn).is_ok_and(|qp| qp.send.in_error() && qp.requests.live() > 0) {
+            let _answered = self.step_answer(qpn);
         }
     }
 

@@ -48,7 +48,7 @@ impl Qp {
             send: send_queue(qpn, config, messages),
             recv: RecvStream::new(config.rx_start_msn, messages),
             receives: RecvQueue::new(qpn, config.srq.is_some(), depth, config.cq_log2),
-            requests: Requests::new(config.max_dest_rd_atomic),
+            requests: Requests::new(config.max_dest_rd_atomic, messages),
             established: false,
             last_wqe: false,
             draining: false,

@@ -56,7 +56,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     /// Closes queue pair `qpn`. Its work requests and receives get no completions; its outstanding packets go on as NOPs.
     pub fn close_qp(&mut self, qpn: u32) {
-        self.answer_all_with_errors(qpn);
+        self.forget_requests(qpn);
+        self.answer_with_errors(qpn);
         let Some(mut qp) = self.qps.get_mut(qpn as usize).and_then(Option::take) else { return };
         for list in qp.send.take_lists() {
             self.sges.release(Some(list));
@@ -166,17 +167,25 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
     }
 
-    /// W3: what follows when a QP moves to Error, whatever the cause.
+    /// W3: what follows when a QP moves to Error, whatever the cause; then [`Nic::step_answer`] is due.
     pub(super) fn note_qp_error(&mut self, qpn: u32, moved: bool, status: Status) {
         if moved {
             self.counters.qp_errors += 1;
             self.emit(crate::Event::QpError { qpn, status });
-            self.answer_all_with_errors(qpn);
+            self.forget_requests(qpn);
         }
     }
 
-    /// D7: every request whose response is not acknowledged is answered by ERROR_RESP. D8, N1: nothing of the QP is waited for.
-    fn answer_all_with_errors(&mut self, qpn: u32) {
+    /// D7: answers the requests of a QP in Error. Returns how many there were.
+    pub fn step_answer(&mut self, qpn: u32) -> Result<u32, StepError> {
+        if !self.qp(qpn)?.send.in_error() {
+            return Err(StepError::QpNotInError { qpn });
+        }
+        Ok(self.answer_with_errors(qpn))
+    }
+
+    /// D8, N1: nothing of the QP is waited for.
+    fn forget_requests(&mut self, qpn: u32) {
         let Some(qp) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return };
         let awaited = qp.send.forget_requests();
         let bound = qp.is_of(qp.conn);
@@ -186,10 +195,23 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         connection.waiting.retain(|waiting| *waiting != qpn);
         let responses = &mut connection.tx.responses;
         responses.awaited = responses.awaited.saturating_sub(awaited);
+        self.driver.wake(qp.conn);
+    }
+
+    /// D7: every request whose response is not acknowledged is answered by ERROR_RESP.
+    fn answer_with_errors(&mut self, qpn: u32) -> u32 {
+        let Some(qp) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return 0 };
+        let bound = qp.is_of(qp.conn);
+        let Some(connection) = self.conns.get_mut(qp.conn as usize).and_then(Option::as_deref_mut).filter(|_| bound) else {
+            return 0;
+        };
+        let mut answered = 0;
         while let Some(request) = qp.requests.take_live() {
             let kind = ResponseKind::Error { peer_qpn: qp.peer_qpn, code: CODE_QP_ERROR };
-            responses.push(Response { kind, msn: request.msn, npkts: 1, length: 0 });
+            connection.tx.responses.push(Response { kind, msn: request.msn, npkts: 1, length: 0 });
+            answered += 1;
         }
         self.driver.wake(qp.conn);
+        answered
     }
 }

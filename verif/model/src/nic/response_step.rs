@@ -9,11 +9,12 @@ use super::describe::tag_of;
 use super::rx_request::write_bytes;
 use super::rx_step::{Accepted, Place, Received, RxEffect};
 use super::Nic;
+use crate::error::StepError;
 use crate::memory::HostMemory;
 use crate::rx::check::code_number;
 use crate::seq::Tick;
 use crate::sge::{pieces, Sge};
-use crate::tx::messages::{Message, Progress};
+use crate::tx::messages::{MsgRow, Progress, ReadRow};
 use crate::wqe::{atomic_op, WQE_READ};
 use crate::{CongestionControl, Profile};
 
@@ -40,10 +41,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         used.unwrap_or_default()
     }
 
-    /// D6: the outstanding READ or atomic of an open QP of the connection that a response names.
-    fn awaiting(&self, conn: u16, qpn: u32, msg: Msg) -> Option<&Message> {
+    /// D6: the READ or atomic of an open QP of the connection that a response names: what it waits for, and its row.
+    fn awaiting(&self, conn: u16, qpn: u32, msg: Msg) -> Option<(&ReadRow, &MsgRow)> {
         let qp = self.qp(qpn).ok().filter(|qp| qp.is_of(conn) && !qp.send.in_error())?;
-        qp.send.message(msg.msn).filter(|m| m.is_request() && m.unanswered && m.asked)
+        Some((qp.send.awaiting(msg.msn)?, qp.send.row(msg.msn)))
     }
 
     fn read_response(
@@ -56,8 +57,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         mem: &mut impl HostMemory,
     ) -> Option<Accepted> {
         let (conn, qpn, len) = (received.packet.mph.conn, received.packet.dest_qp, received.payload_len);
-        let message = self.awaiting(conn, qpn, msg)?;
-        let right = message.opcode == WQE_READ && message.length == length && len <= message.response_left;
+        let (read, row) = self.awaiting(conn, qpn, msg)?;
+        let right = row.opcode == WQE_READ && row.length == length && len <= read.left;
         let (connection, qp) = (self.connection(conn).ok()?, self.qp(qpn).ok()?);
         let inside = offset.checked_add(len.into()).is_some_and(|end| end <= length.into()) && len <= connection.mtu();
         if !right || !inside || tag != tag_of(qp.incarnation) {
@@ -77,14 +78,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             connection.rx_use.placed(len);
         }
         self.counters.rx_placed_bytes += u64::from(len);
-        self.responded(conn, qpn, msg, len);
-        Some(Accepted { place, effect: RxEffect::Response { qpn } })
+        let whole = self.responded(qpn, msg, len);
+        Some(Accepted { place, effect: RxEffect::Response { qpn, whole } })
     }
 
     fn atomic_response(&mut self, conn: u16, qpn: u32, msg: Msg, value: u64, mem: &mut impl HostMemory) -> Option<Accepted> {
-        let message = self.awaiting(conn, qpn, msg)?;
-        atomic_op(message.opcode)?;
-        let row = *self.qp(qpn).ok()?.send.row(msg.msn);
+        let row = *self.awaiting(conn, qpn, msg)?.1;
+        atomic_op(row.opcode)?;
         let only = Sge { addr: row.laddr, len: row.length, lkey: 0 };
         let bytes = value.to_le_bytes();
         for (at, piece) in pieces(self.sges.get(row.list, &only), 0, 8) {
@@ -93,13 +93,23 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 return Some(Accepted { place: None, effect });
             }
         }
-        self.responded(conn, qpn, msg, 8);
-        Some(Accepted { place: None, effect: RxEffect::Response { qpn } })
+        let whole = self.responded(qpn, msg, 8);
+        Some(Accepted { place: None, effect: RxEffect::Response { qpn, whole } })
     }
 
-    fn responded(&mut self, conn: u16, qpn: u32, msg: Msg, bytes: u32) {
-        let progress = self.qp_mut(qpn).map(|qp| qp.send.respond(msg.msn, bytes)).unwrap_or_default();
+    /// The MSN, if its response is whole now.
+    fn responded(&mut self, qpn: u32, msg: Msg, bytes: u32) -> Option<u32> {
+        let whole = self.qp_mut(qpn).is_ok_and(|qp| qp.send.respond(msg.msn, bytes));
+        whole.then_some(msg.msn.get())
+    }
+
+    /// D6: the whole response to message `msn` is visible to software. Returns whether the message is done.
+    pub fn step_answered(&mut self, qpn: u32, msn: u32) -> Result<bool, StepError> {
+        let qp = self.qp_mut(qpn)?;
+        let conn = qp.conn;
+        let progress = qp.send.answered(msn.into()).ok_or(StepError::NotAnswered { qpn, msn })?;
         self.note_progress(conn, qpn, progress);
+        Ok(progress.done)
     }
 
     /// D1, D8: a message is done, so others may enter the FIFO, and one response less is awaited.

@@ -306,12 +306,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         // at once, or those behind it would keep it out for ever.
         let reached = incoming.msg.msn == qp.recv.exp;
         let full = connection.tx.responses.reserved + u32::from(!reached) >= limit;
-        if full || !qp.requests.has_room(reached) {
+        let msn = incoming.msg.msn.get();
+        if full || !qp.requests.has_room(msn, reached) {
             return Err(Refusal::rnr(RNR_BUSY | BUSY_TIMER));
         }
-        let msn = incoming.msg.msn.get();
         let request = Request { live: true, msn, operation, va, rkey, length, laddr: 0, value: 0, unretired: 0 };
-        let slot = qp.requests.insert(request).ok_or(Refusal::rnr(RNR_BUSY | BUSY_TIMER))?;
+        let slot = qp.requests.insert(request);
         connection.tx.responses.reserved += 1;
         Ok(RxKind::Request { slot })
     }

@@ -45,8 +45,8 @@ pub enum RxEffect {
     None,
     /// The stream of `qpn` may have passed messages: for [`Nic::step_execute`] and [`Nic::step_recv_cqe`].
     Stream { qpn: u32 },
-    /// A response was placed: for [`Nic::step_cqe`].
-    Response { qpn: u32 },
+    /// A response was placed; if it is whole now, for [`Nic::step_answered`].
+    Response { qpn: u32, whole: Option<u32> },
     /// D7: for [`Nic::step_nak`].
     RemoteError(NakEvent),
     /// Host memory refused the payload of a response: for [`Nic::step_local_fault`].

@@ -1,4 +1,4 @@
-//! Requests of the peer that wait for their execution or their response (D3..D5): a few slots a queue pair.
+//! Requests of the peer that wait for their execution or their response (D3..D5): one slot for each MSN mod M, few of them in use.
 //! In: accepted READs and atomics. Out: what their response is built from. A slot is taken when the request is accepted and
 //! free again when the response is acknowledged.
 
@@ -30,37 +30,51 @@ pub struct Request {
     pub unretired: u32,
 }
 
-/// The slots of a queue pair.
+/// The slots of a queue pair; those up to the highest that was ever used.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     slots: Vec<Request>,
     max: u8,
+    messages: usize,
 }
 
+/// A slot without a request.
+const NONE: Request = Request {
+    live: false,
+    msn: 0,
+    operation: Operation::Read { tag: 0 },
+    va: 0,
+    rkey: 0,
+    length: 0,
+    laddr: 0,
+    value: 0,
+    unretired: 0,
+};
+
 impl Requests {
-    pub fn new(max: u8) -> Self {
-        Requests { slots: Vec::new(), max }
+    /// At most `max` at once, of a stream of `messages` (M).
+    pub fn new(max: u8, messages: usize) -> Self {
+        Requests { slots: Vec::new(), max, messages }
     }
 
-    fn free_slot(&self) -> Option<usize> {
-        let free = self.slots.iter().position(|r| !r.live);
-        free.or((self.slots.len() < usize::from(self.max)).then_some(self.slots.len()))
+    fn slot_of(&self, msn: u32) -> usize {
+        msn as usize & (self.messages - 1)
     }
 
-    /// D3: the last place is only for the request that `exp` has reached.
-    pub fn has_room(&self, reached: bool) -> bool {
-        self.live() + usize::from(!reached) < usize::from(self.max)
+    /// D3: the place of this MSN is free, and one besides unless `exp` has reached it.
+    pub fn has_room(&self, msn: u32, reached: bool) -> bool {
+        let held = self.slots.get(self.slot_of(msn)).is_some_and(|r| r.live);
+        !held && self.live() + usize::from(!reached) < usize::from(self.max)
     }
 
-    /// Takes a slot.
-    pub fn insert(&mut self, request: Request) -> Option<u8> {
-        let slot = self.free_slot()?;
-        if slot == self.slots.len() {
-            self.slots.push(request);
-        } else {
-            self.slots[slot] = request;
+    /// Takes its slot, which is free.
+    pub fn insert(&mut self, request: Request) -> u8 {
+        let slot = self.slot_of(request.msn);
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, NONE);
         }
-        Some(slot as u8)
+        self.slots[slot] = request;
+        slot as u8
     }
 
     pub fn get(&self, slot: u8) -> Option<&Request> {

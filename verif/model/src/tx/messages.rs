@@ -30,6 +30,20 @@ pub struct MsgRow {
     pub compare: u64,
 }
 
+/// D6: what a READ or an atomic still waits for; kept like its [`MsgRow`], whatever becomes of the QP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ReadRow {
+    pub request: bool,
+    pub msn: u32,
+    /// Its request was sent.
+    pub sent: bool,
+    /// Bytes of the response that were not yet placed.
+    pub left: u32,
+    pub whole: bool,
+    /// The whole response is visible to software, and was told.
+    pub answered: bool,
+}
+
 /// A message that has no completion yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -53,10 +67,8 @@ pub struct Message {
     pub withdrawn: bool,
     /// Its request was sent (D8).
     pub asked: bool,
-    /// D6: a READ or atomic without its whole response.
+    /// D6: a READ or atomic that was not answered.
     pub unanswered: bool,
-    /// Bytes of the response that were not yet placed.
-    pub response_left: u32,
 }
 
 /// The numbers of a work request.
@@ -101,7 +113,6 @@ impl Message {
             withdrawn: false,
             asked: false,
             unanswered: request,
-            response_left: if request { new.length } else { 0 },
         }
     }
 
@@ -144,6 +155,7 @@ pub struct SendQueue {
     pub count: u32,
     pub(super) ring: Vec<Message>,
     pub(super) rows: Vec<MsgRow>,
+    reads: Vec<ReadRow>,
     pub failure: Option<QpFailure>,
     cq_log2: u8,
     /// Completions written since the QP was opened.
@@ -188,6 +200,7 @@ impl SendQueue {
             count: 0,
             ring: alloc::vec![Message::new(&none); messages],
             rows: alloc::vec![MsgRow::default(); messages],
+            reads: alloc::vec![ReadRow::default(); messages],
             failure: None,
             cq_log2,
             cq_count: 0,
@@ -244,6 +257,9 @@ impl SendQueue {
         if let Some(row) = row {
             freed = self.rows[slot].list;
             self.rows[slot] = row;
+            let request = is_request(row.opcode);
+            let left = if request { row.length } else { 0 };
+            self.reads[slot] = ReadRow { request, msn: msn.get(), left, ..ReadRow::default() };
         }
         self.count += 1;
         (msn, freed)
@@ -263,6 +279,8 @@ impl SendQueue {
     pub fn sent(&mut self, msn: Msn, last: bool) -> bool {
         self.unretired += 1;
         self.in_fifo = self.in_fifo.saturating_sub(last.into());
+        let slot = self.slot(msn);
+        self.reads[slot].sent |= self.reads[slot].msn == msn.get();
         let Some(message) = self.outstanding_mut(msn) else { return false };
         if last {
             message.sent = message.npkts;
@@ -292,15 +310,32 @@ impl SendQueue {
         Progress { drained, ..self.progress(msn) }
     }
 
-    /// D6: bytes of the response were placed.
-    pub fn respond(&mut self, msn: Msn, bytes: u32) -> Progress {
-        let Some(message) = self.outstanding_mut(msn) else { return Progress::default() };
-        message.response_left = message.response_left.saturating_sub(bytes);
-        if message.response_left > 0 {
-            return Progress::default();
+    /// D6: the READ or atomic of this number, if it was sent and its response is not whole.
+    pub fn awaiting(&self, msn: Msn) -> Option<&ReadRow> {
+        let row = &self.reads[self.slot(msn)];
+        (row.request && row.msn == msn.get() && row.sent && !row.whole).then_some(row)
+    }
+
+    /// D6: bytes of the response were placed. Returns whether it is whole now.
+    pub fn respond(&mut self, msn: Msn, bytes: u32) -> bool {
+        let slot = self.slot(msn);
+        let row = &mut self.reads[slot];
+        row.left = row.left.saturating_sub(bytes);
+        row.whole = row.left == 0;
+        row.whole
+    }
+
+    /// D6: every byte of the whole response is visible to software. None if it is not whole, or was told before.
+    pub fn answered(&mut self, msn: Msn) -> Option<Progress> {
+        let slot = self.slot(msn);
+        let row = &mut self.reads[slot];
+        if row.msn != msn.get() || !row.whole || row.answered {
+            return None;
         }
+        row.answered = true;
+        let Some(message) = self.outstanding_mut(msn) else { return Some(Progress::default()) };
         message.unanswered = false;
-        self.progress(msn)
+        Some(self.progress(msn))
     }
 
     fn progress(&mut self, msn: Msn) -> Progress {

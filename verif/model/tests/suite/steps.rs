@@ -84,16 +84,67 @@ fn d3_read_step_by_step() {
     assert!(s.packet(1).is_some());
     assert_eq!(s.duo.nic[0].step_cqe(0), Ok(None), "half of the data");
     assert!(s.packet(1).is_some() && s.packet(1).is_none());
-    assert_eq!(s.effects.last(), Some(&(0, RxEffect::Response { qpn: 0 })));
-    assert_eq!(s.duo.nic[0].step_cqe(0), Ok(None), "the request is not acknowledged");
+    assert_eq!(s.effects.last(), Some(&(0, RxEffect::Response { qpn: 0, whole: Some(0xFF_FFF1) })));
     s.acknowledge(1);
+    assert_eq!(s.duo.nic[0].step_cqe(0).unwrap().map(|(c, _)| c.wqe_index), Some(0));
+    assert_eq!(s.duo.nic[0].step_cqe(0), Ok(None), "D6: the data is not yet visible");
+    assert_eq!(s.duo.nic[0].step_answered(0, 0xFF_FFF1), Ok(true));
+    assert!(s.duo.nic[0].step_answered(0, 0xFF_FFF1).is_err(), "once");
     let cqes: Vec<_> = std::iter::from_fn(|| s.duo.nic[0].step_cqe(0).unwrap()).map(|(c, _)| (c.wqe_index, c.status)).collect();
-    assert_eq!(cqes, [(0, Status::Success), (1, Status::Success)]);
+    assert_eq!(cqes, [(1, Status::Success)]);
     assert_eq!(s.duo.bytes(0, 10_000, 3000), s.duo.bytes(1, 50_000, 3000));
     assert_eq!(s.duo.bytes(0, 20_000, 2000), s.duo.bytes(1, 53_000, 2000));
     assert_eq!(s.duo.nic[1].requests_held(0), Ok(1), "until the response is acknowledged");
     s.acknowledge(0);
     assert_eq!(s.duo.nic[1].requests_held(0), Ok(0));
+}
+
+/// D3: a request has the place of its MSN mod M; while the one M before it holds that place it is refused as busy.
+#[test]
+fn d3_place_of_an_msn() {
+    let mut s = Stepper::new();
+    let messages = s.duo.setup.nic.msgs_per_stream;
+    s.take(0, 0, &wqe(WQE_READ, 0, 0, 50_000, 100), &[]);
+    assert!(s.packet(0).is_some());
+    let [_, nic] = &mut s.duo.nic;
+    let [_, mem] = &mut s.duo.mem;
+    nic.step_execute(0, mem).unwrap().unwrap();
+    // The response arrives and is not acknowledged: its place stays taken.
+    assert!(s.packet(1).is_some());
+    assert_eq!(s.duo.nic[0].step_answered(0, 0xFF_FFF0), Ok(false), "the request is not acknowledged");
+    s.acknowledge(1);
+    assert!(s.duo.nic[0].step_cqe(0).unwrap().is_some());
+    for i in 1..=messages {
+        let opcode = if i < messages { WQE_WRITE } else { WQE_READ };
+        s.take(0, i as u16, &wqe(opcode, i.into(), 0, 50_000, 8), &[]);
+        let Some(RxStep::Data { rnr, nak, .. }) = s.packet(0) else { panic!() };
+        assert_eq!((rnr, nak), (if i < messages { None } else { Some(0x21) }, 0), "message {i}");
+        s.acknowledge(1);
+        while s.duo.nic[0].step_cqe(0).unwrap().is_some() {}
+    }
+    assert_eq!(s.duo.nic[1].requests_held(0), Ok(1));
+    s.acknowledge(0);
+    assert_eq!(s.duo.nic[1].requests_held(0), Ok(0));
+}
+
+/// D7: the requests of a QP that moved to Error are answered by a step of its own; one that is executed before has two answers.
+#[test]
+fn d7_answers_are_a_step() {
+    let mut s = Stepper::new();
+    for i in 0..3 {
+        s.take(0, i, &wqe(WQE_READ, i.into(), 0, 50_000, 100), &[]);
+        assert!(s.packet(0).is_some());
+    }
+    let [_, nic] = &mut s.duo.nic;
+    let [_, mem] = &mut s.duo.mem;
+    nic.step_execute(0, mem).unwrap().unwrap();
+    assert!(nic.step_answer(0).is_err(), "it is not in Error");
+    assert_eq!(nic.step_rx_error(0), Ok(true));
+    assert_eq!(nic.step_execute(0, mem), Ok(None), "nothing is executed any more");
+    assert_eq!((nic.requests_held(0), nic.tx_conn(0).unwrap().responses.fifo.len()), (Ok(3), 1));
+    assert_eq!(nic.step_answer(0), Ok(3));
+    assert_eq!((nic.requests_held(0), nic.tx_conn(0).unwrap().responses.fifo.len()), (Ok(0), 4));
+    assert_eq!(nic.step_answer(0), Ok(0), "once");
 }
 
 /// Q2, Q5, N1, N2: a refusal, the step that withdraws, the step that begins again, the receive's completion.
