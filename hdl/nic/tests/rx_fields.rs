@@ -68,8 +68,10 @@ const ACK: &[(&str, &str, &str)] = &[
 /// Of a SEND: the same names, and those that a WRITE has in IMMH.
 const SEND: &[(&str, &str, &str)] = &[("va", "SNDH", "offset"), ("length", "SNDH", "length"), ("rq_seq", "SNDH", "rq_seq")];
 
+/// A name of the block, header, field.
+type Place = (&'static str, &'static str, &'static str);
 /// Of requests and responses: by opcode, what has the names of a WRITE's fields.
-const BY_OPCODE: &[(u64, &str, &[(&str, &str, &str)])] = &[
+const BY_OPCODE: &[(u64, &str, &[Place])] = &[
     (0xE2, "READ_REQ", &[("va", "RDH", "va"), ("rkey", "RDH", "rkey"), ("length", "RDH", "length")]),
     (0xE3, "READ_RESP", &[("va", "PLH", "va"), ("rkey", "PLH", "rkey"), ("length", "PLH", "length")]),
     (0xE4, "ATOMIC_REQ", &[("va", "ATH", "va"), ("rkey", "ATH", "rkey")]),

@@ -31,7 +31,7 @@ pub struct Request {
 }
 
 /// The slots of a queue pair; those up to the highest that was ever used.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Requests {
     slots: Vec<Request>,
     max: u8,
