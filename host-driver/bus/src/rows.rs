@@ -2,7 +2,7 @@
 //!
 //! In: the configurations that the golden model takes. Out: rows for the engine, and back again. Model and engine are configured from the
 //! same values; field positions come from the register map only.
-use mrnic_model::config::{ConnConfig, KeyConfig, PathConfig, QpConfig, Rights};
+use mrnic_model::config::{ConnConfig, KeyConfig, PathConfig, QpAccess, QpConfig, Rights};
 use mrnic_regs::{table, Field};
 use mrnic_wire::{IpPair, NetAddr};
 
@@ -101,6 +101,9 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
     use table::qp as f;
     RowWriter::new(f::NUMBER, number)
         .set(f::VALID, 1u8)
+        .set(f::REMOTE_WRITE, u8::from(q.access.remote_write))
+        .set(f::REMOTE_READ, u8::from(q.access.remote_read))
+        .set(f::REMOTE_ATOMIC, u8::from(q.access.remote_atomic))
         .set(f::CONN, q.conn)
         .set(f::PEER_QPN, q.peer_qpn)
         .set(f::SQ_BASE, r.sq_base)
@@ -115,7 +118,9 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
         .set(f::RNR_RETRY, q.rnr_retry)
         .set(f::PD, q.pd)
         .set(f::TX_MSN, q.tx_start_msn)
+        .set(f::MAX_RD_ATOMIC, q.max_rd_atomic)
         .set(f::RX_MSN, q.rx_start_msn)
+        .set(f::MAX_DEST_RD_ATOMIC, q.max_dest_rd_atomic)
         .write
 }
 
@@ -185,7 +190,12 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
     if f::VALID.get(row) == 0 {
         return None;
     }
+    let bit = |field: Field| field.get(row) == 1;
     let mut config = QpConfig::new(f::CONN.get(row) as u16, f::PEER_QPN.get(row) as u32);
+    config.access =
+        QpAccess { remote_write: bit(f::REMOTE_WRITE), remote_read: bit(f::REMOTE_READ), remote_atomic: bit(f::REMOTE_ATOMIC) };
+    config.max_rd_atomic = f::MAX_RD_ATOMIC.get(row) as u8;
+    config.max_dest_rd_atomic = f::MAX_DEST_RD_ATOMIC.get(row) as u8;
     config.pd = f::PD.get(row) as u16;
     config.tx_start_msn = f::TX_MSN.get(row) as u32;
     config.rx_start_msn = f::RX_MSN.get(row) as u32;
@@ -260,7 +270,9 @@ mod tests {
             assert_eq!(read_connection(&rows[8].row, &paths), Some(config));
             assert_eq!(read_connection(&closed(1, 3).row, &paths), None);
         }
-        let config = QpConfig { pd: 9, cq_log2: 7, tx_start_msn: 0xff_ffff, rx_start_msn: 1, ..QpConfig::new(5, 0xabcdef) };
+        let access = QpAccess { remote_write: false, remote_read: true, remote_atomic: false };
+        let limits = QpConfig { access, max_rd_atomic: 3, max_dest_rd_atomic: 0xfe, ..QpConfig::new(5, 0xabcdef) };
+        let config = QpConfig { pd: 9, cq_log2: 7, tx_start_msn: 0xff_ffff, rx_start_msn: 1, ..limits };
         let (cq_base, rq_base, rcq_base) = (0x7fff_0000_1000, 0x7fff_0000_2000, 1 << 62);
         let rings = Rings { sq_base: 1 << 63, sq_log2: 6, cq_base, cq_log2: 7, rq_base, rq_log2: 5, rcq_base };
         assert_eq!(read_qp(&qp(11, &config, &rings).row), Some((config, rings)));

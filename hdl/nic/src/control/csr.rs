@@ -136,6 +136,7 @@ pub fn caps(config: &BuildConfig) -> u32 {
 pub fn caps2(config: &BuildConfig) -> u32 {
     let mut w = [0u32];
     reg::caps2::SENDS.set(&mut w, config.sends.into());
+    reg::caps2::READS.set(&mut w, config.reads.into());
     w[0]
 }
 
