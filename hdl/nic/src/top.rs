@@ -624,6 +624,9 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.place.place_write.next = self.rx.place_write.val();
         self.place.place_addr.next = self.rx.place_addr.val();
         self.place.place_bytes.next = self.rx.place_bytes.val();
+        self.place.place_own.next = self.rx.place_own.val();
+        self.place.place_data.next = self.rx.place_data.val();
+        self.place.place_swap.next = self.rx.place_swap.val();
         self.tx.ack_valid.next = self.rx.ack_valid.val();
         self.rx.ack_ready.next = self.tx.ack_ready.val();
         self.tx.ack_conn.next = self.rx.ack_conn.val();

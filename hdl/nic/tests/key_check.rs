@@ -1,9 +1,9 @@
-//! key_check against unbounded integers (R3, the key part, and Q3); fault 11; simulation = Verilog.
+//! key_check against unbounded integers (R3, the key part, Q3 and D2); fault 11; simulation = Verilog.
 mod rx_support;
 
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
-use mrnic_nic::rx::key_check::KeyCheck;
+use mrnic_nic::rx::key_check::{right, KeyCheck};
 use rx_support::{Bench, Rng};
 
 #[derive(Clone, Copy, Default)]
@@ -11,6 +11,8 @@ struct Key {
     valid: bool,
     remote_write: bool,
     local_write: bool,
+    remote_read: bool,
+    remote_atomic: bool,
     low: u8,
     pd: u16,
     base: u64,
@@ -26,6 +28,7 @@ fn bench() -> Bench {
 
 fn write(b: &mut Bench, index: u64, k: &Key) {
     let w0 = u32::from(k.valid) | u32::from(k.local_write) << 1 | u32::from(k.remote_write) << 2;
+    let w0 = w0 | u32::from(k.remote_read) << 3 | u32::from(k.remote_atomic) << 4;
     let w0 = w0 | u32::from(k.low) << 8 | u32::from(k.pd) << 16;
     let mut words = vec![w0];
     for v in [k.base, k.length, k.dma_base] {
@@ -39,23 +42,27 @@ fn write(b: &mut Bench, index: u64, k: &Key) {
 }
 
 /// (code, addr)
-fn check(b: &mut Bench, rkey: u32, pd: u16, va: u64, bytes: u64, local: bool) -> (u64, u64) {
-    for (name, value) in [("rkey", rkey.into()), ("va", va), ("bytes", bytes), ("is_local", local.into()), ("start", 1)] {
+fn check(b: &mut Bench, rkey: u32, pd: u16, va: u64, bytes: u64, needs: u64) -> (u64, u64) {
+    for (name, value) in [("rkey", rkey.into()), ("va", va), ("bytes", bytes), ("right", needs), ("start", 1)] {
         b.set(name, value);
     }
     b.cycle();
-    for (name, value) in
-        [("rkey", 0), ("va", 1), ("bytes", 2), ("is_local", (!local).into()), ("start", 0), ("pd", u64::from(pd))]
-    {
+    for (name, value) in [("rkey", 0), ("va", 1), ("bytes", 2), ("right", 3 - needs), ("start", 0), ("pd", u64::from(pd))] {
         b.set(name, value);
     }
     b.dut.cycles(3);
     (b.get("code"), b.get("addr"))
 }
 
-fn want(keys: &[Key], rkey: u32, pd: u16, va: u64, bytes: u64, local: bool) -> (u64, u64) {
+fn want(keys: &[Key], rkey: u32, pd: u16, va: u64, bytes: u64, needs: u64) -> (u64, u64) {
     let Some(k) = keys.get((rkey >> 8) as usize).filter(|k| k.valid && k.low == rkey as u8) else { return (1, 0) };
-    if k.pd != pd || !(if local { k.local_write } else { k.remote_write }) {
+    let allows = match needs {
+        right::REMOTE_WRITE => k.remote_write,
+        right::LOCAL_WRITE => k.local_write,
+        right::REMOTE_READ => k.remote_read,
+        _ => k.remote_atomic,
+    };
+    if k.pd != pd || !allows {
         return (2, 0);
     }
     let (va, bytes, base, length) = (u128::from(va), u128::from(bytes), u128::from(k.base), u128::from(k.length));
@@ -82,10 +89,12 @@ fn verdict_and_address_are_those_of_unbounded_integers() {
                     valid: rng.chance(90),
                     remote_write: rng.chance(80),
                     local_write: rng.chance(80),
+                    remote_read: rng.chance(80),
+                    remote_atomic: rng.chance(80),
                     low: rng.below(3) as u8,
                     pd: rng.below(2) as u16,
                     base: edge,
-                    length: (*[0, 1, 63, 5000, 1 << 40].get(rng.below(5) as usize).unwrap()).min(u64::MAX - edge),
+                    length: (*[0, 1, 63, 5000, 0xFFFF_FFFE, 1 << 40].get(rng.below(6) as usize).unwrap()).min(u64::MAX - edge),
                     dma_base: rng.next(),
                 };
                 keys[index as usize] = key;
@@ -95,14 +104,14 @@ fn verdict_and_address_are_those_of_unbounded_integers() {
             let k = keys.get(index as usize).copied().unwrap_or_default();
             let low = if rng.chance(90) { k.low } else { rng.next() as u8 };
             let pd = if rng.chance(90) { k.pd } else { rng.next() as u16 };
-            let bytes = *[0, 1, 64, 4096, 8191].get(rng.below(5) as usize).unwrap();
+            let bytes = *[0, 1, 64, 4096, 8191, 0x8000_0000, 0xFFFF_FFFF].get(rng.below(7) as usize).unwrap();
             let from = if rng.chance(50) { k.base } else { k.base.wrapping_add(k.length).wrapping_sub(bytes) };
             let va = if rng.chance(95) { from.wrapping_add(rng.below(5)).wrapping_sub(2) } else { rng.next() };
             let rkey = (index as u32) << 8 | u32::from(low);
-            let local = rng.chance(50);
-            let (code, addr) = check(&mut b, rkey, pd, va, bytes, local);
-            let (want_code, want_addr) = want(&keys, rkey, pd, va, bytes, local);
-            assert_eq!(code, want_code, "rkey {rkey:x} pd {pd} va {va:x} bytes {bytes} local {local}");
+            let needs = rng.below(4);
+            let (code, addr) = check(&mut b, rkey, pd, va, bytes, needs);
+            let (want_code, want_addr) = want(&keys, rkey, pd, va, bytes, needs);
+            assert_eq!(code, want_code, "rkey {rkey:x} pd {pd} va {va:x} bytes {bytes} right {needs}");
             if code == 0 {
                 assert_eq!(addr, want_addr);
             }
@@ -119,9 +128,9 @@ fn fault_11_ignores_the_length() {
         let mut b = bench();
         b.set("fault", fault);
         write(&mut b, 0, &key);
-        assert_eq!(check(&mut b, 0, 0, 100, 51, false).0, code);
-        assert_eq!(check(&mut b, 0, 0, 100, 50, false).0, 0);
-        assert_eq!(check(&mut b, 0, 0, 99, 50, false).0, 3);
+        assert_eq!(check(&mut b, 0, 0, 100, 51, right::REMOTE_WRITE).0, code);
+        assert_eq!(check(&mut b, 0, 0, 100, 50, right::REMOTE_WRITE).0, 0);
+        assert_eq!(check(&mut b, 0, 0, 99, 50, right::REMOTE_WRITE).0, 3);
     }
 }
 
@@ -129,7 +138,7 @@ fn fault_11_ignores_the_length() {
 fn simulation_equals_verilog() {
     let small = BuildConfig { keys: 2, ..build("sim").unwrap() };
     difftest!(KeyCheck::new(&small), clock: clock, inputs: {
-        reset, fault, start, rkey, va, bytes, is_local, pd, write, write_index, write_data
+        reset, fault, start, rkey, va, bytes, right, pd, write, write_index, write_data
     })
     .top("key_check")
     .cycles(4000)
@@ -145,7 +154,7 @@ fn simulation_equals_verilog() {
         let va = 0x1000 + random.below(300);
         inputs.set("va", va);
         if random.chance(0.8) {
-            let flags = 1 | (random.below(4) << 1) | (random.below(2) << 8) | (random.below(2) << 16);
+            let flags = 1 | (random.below(16) << 1) | (random.below(2) << 8) | (random.below(2) << 16);
             inputs.set("write_data", vec![flags as u32, 0x1000, 0, 200, 0, 7, 9]);
         }
     })

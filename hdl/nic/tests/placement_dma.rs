@@ -1,5 +1,5 @@
-//! placement_dma: each order takes one packet of the buffer, writes it with its length or throws it away; writes that are done are
-//! counted; simulation = Verilog.
+//! placement_dma: each order takes one packet of the buffer, writes it with its length or throws it away, a number of 8 bytes turned
+//! around, or writes 8 bytes of its own; writes that are done are counted; simulation = Verilog.
 mod rx_support;
 
 use mrnic_difftest::difftest;
@@ -8,39 +8,64 @@ use mrnic_nic::rx::placement_dma::PlacementDma;
 use rx_support::{Bench, Rng};
 use std::collections::VecDeque;
 
+/// What becomes of a packet, or 8 bytes of the order's own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Order {
+    Discard,
+    Write,
+    Swap,
+    Own,
+}
+
 fn check<const W: usize, const K: usize>(name: &'static str, build_name: &'static str, seed: u64, stall: u64) {
     let mut b = Bench::new(name, move || PlacementDma::<W, K>::new(&build(build_name).unwrap()));
     b.set("reset", 1);
     b.dut.cycles(2);
     b.set("reset", 0);
     let mut rng = Rng(seed);
-    let packets: Vec<(bool, u64, Vec<u8>)> = (0..200)
+    let packets: Vec<(Order, u64, Vec<u8>)> = (0..200)
         .map(|_| {
             let most = if rng.chance(30) { 3 * K as u64 } else { 700 };
-            let bytes = 1 + rng.below(most);
-            (rng.chance(70), rng.next(), (0..bytes).map(|_| rng.next() as u8).collect())
+            let order = match rng.below(10) {
+                0..=2 => Order::Discard,
+                3 => Order::Swap,
+                4 => Order::Own,
+                _ => Order::Write,
+            };
+            let bytes = if matches!(order, Order::Swap | Order::Own) { 8 } else { 1 + rng.below(most) };
+            (order, rng.next(), (0..bytes).map(|_| rng.next() as u8).collect())
         })
         .collect();
     let beats = |p: &Vec<u8>| p.chunks(K).map(|c| c.to_vec()).collect::<Vec<_>>();
     let mut orders: VecDeque<_> = packets.iter().cloned().collect();
     let mut stream: VecDeque<(Vec<u8>, bool)> = packets
         .iter()
+        .filter(|p| p.0 != Order::Own)
         .flat_map(|(_, _, p)| {
             let all = beats(p);
             let n = all.len();
             all.into_iter().enumerate().map(move |(i, beat)| (beat, i + 1 == n))
         })
         .collect();
-    let mut want: VecDeque<_> = packets.iter().filter(|p| p.0).cloned().collect();
+    let mut want: VecDeque<_> = packets.iter().filter(|p| p.0 != Order::Discard).cloned().collect();
+    want.iter_mut().filter(|p| p.0 == Order::Swap).for_each(|p| p.2.reverse());
+    // an order with 8 bytes of its own has not left
+    let mut own = false;
     let (mut order_on, mut beat_on) = (false, false);
     let mut current: Option<(u64, usize)> = None;
     let mut data = Vec::new();
     // writes whose data has left, and those that software can see
     let (mut written, mut visible) = (0u64, 0u64);
     for cycle in 0..100_000 {
-        order_on = order_on || (!orders.is_empty() && !rng.chance(stall));
+        let waits = orders.front().is_none_or(|o| o.0 == Order::Own && own);
+        order_on = order_on || (!waits && !rng.chance(stall));
         if order_on {
-            b.set("place_write", orders[0].0.into());
+            let (order, _, bytes) = &orders[0];
+            b.set("place_write", (*order != Order::Discard).into());
+            b.set("place_swap", (*order == Order::Swap).into());
+            b.set("place_own", (*order == Order::Own).into());
+            let data = if *order == Order::Own { u64::from_le_bytes(bytes[..].try_into().unwrap()) } else { rng.next() };
+            b.set("place_data", data);
             b.set("place_addr", orders[0].1);
             b.set("place_bytes", orders[0].2.len() as u64);
         }
@@ -59,7 +84,7 @@ fn check<const W: usize, const K: usize>(name: &'static str, build_name: &'stati
         assert_eq!(b.get("done_count"), visible);
         visible += u64::from(done);
         if order_on && b.get("place_ready") == 1 {
-            orders.pop_front();
+            own |= orders.pop_front().is_some_and(|o| o.0 == Order::Own);
             order_on = false;
         }
         if beat_on && b.get("pl_ready") == 1 {
@@ -77,8 +102,9 @@ fn check<const W: usize, const K: usize>(name: &'static str, build_name: &'stati
             assert_eq!(keep, if kept == 64 { u64::MAX } else { (1 << kept) - 1 });
             data.extend(b.get_bytes("dw_data", kept));
             if b.get("dw_last") == 1 {
-                let (_, want_addr, want_data) = want.pop_front().expect("a write too many");
+                let (order, want_addr, want_data) = want.pop_front().expect("a write too many");
                 assert_eq!((addr, len, &data), (want_addr, want_data.len(), &want_data));
+                own &= order != Order::Own;
                 data.clear();
                 current = None;
                 written += 1;
@@ -105,12 +131,17 @@ fn every_packet_is_written_or_thrown_away_whole() {
 #[test]
 fn simulation_equals_verilog() {
     difftest!(PlacementDma::<64, 8>::new(&build("sim").unwrap()), clock: clock, inputs: {
-        reset, place_valid, place_write, place_addr, place_bytes, pl_valid, pl_data, pl_last, dw_desc_ready, dw_ready, dw_done
+        reset, place_valid, place_write, place_addr, place_bytes, place_own, place_data, place_swap, pl_valid, pl_data, pl_last,
+        dw_desc_ready, dw_ready, dw_done
     })
     .top("placement_dma")
     .cycles(3000)
     .seed(5)
-    .source("place_valid", "place_ready", &["place_write", "place_addr", "place_bytes"])
+    .source(
+        "place_valid",
+        "place_ready",
+        &["place_write", "place_addr", "place_bytes", "place_own", "place_data", "place_swap"],
+    )
     .source("pl_valid", "pl_ready", &["pl_data", "pl_last"])
     .sink("dw_desc_ready")
     .sink("dw_ready")

@@ -1,4 +1,4 @@
-//! key_check: the key part of R3 and Q3: index, validity, low byte, protection domain, right, bounds; and the bus address of the packet.
+//! key_check: the key part of R3, Q3 and D2: index, validity, low byte, protection domain, right, bounds; and the bus address of the bytes.
 //! In: `start` with the key, va, bytes and the right it needs; `pd` of the QP two clocks later; rows written by cfg table 4. Out: `code` and `addr`, valid from the
 //! fourth clock after `start` until the next one. Guarantees: no address arithmetic wraps; one 64-bit operation a clock.
 use crate::config::BuildConfig;
@@ -8,12 +8,22 @@ use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
-/// A memory region as far as writes need it.
+/// `right`: which of a region's rights the bytes need.
+pub mod right {
+    pub const REMOTE_WRITE: u64 = 0;
+    pub const LOCAL_WRITE: u64 = 1;
+    pub const REMOTE_READ: u64 = 2;
+    pub const REMOTE_ATOMIC: u64 = 3;
+}
+
+/// A memory region.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct KeyRow {
     pub valid: Bit,
     pub remote_write: Bit,
     pub local_write: Bit,
+    pub remote_read: Bit,
+    pub remote_atomic: Bit,
     pub key_low: Bits<8>,
     pub pd: Bits<16>,
     pub base: Bits<64>,
@@ -31,9 +41,10 @@ pub struct KeyCheck {
     pub start: Signal<In, Bit>,
     pub rkey: Signal<In, Bits<32>>,
     pub va: Signal<In, Bits<64>>,
-    pub bytes: Signal<In, Bits<13>>,
-    /// Q3: local write is needed, else remote write.
-    pub is_local: Signal<In, Bit>,
+    /// Of the packet; of a READ those of the whole message (D2).
+    pub bytes: Signal<In, Bits<32>>,
+    /// What is needed, see the module [`right`].
+    pub right: Signal<In, Bits<2>>,
     /// Protection domain of the QP, stable from the second clock after `start` on.
     pub pd: Signal<In, Bits<16>>,
     pub write: Signal<In, Bit>,
@@ -49,8 +60,8 @@ pub struct KeyCheck {
     walk: DFF<Bits<24>>,
     key: DFF<Bits<32>>,
     va1: DFF<Bits<64>>,
-    bytes1: DFF<Bits<13>>,
-    local1: DFF<Bit>,
+    bytes1: DFF<Bits<32>>,
+    right1: DFF<Bits<2>>,
     stage: DFF<Bits<3>>,
     row: DFF<KeyRow>,
     known: DFF<Bit>,
@@ -65,7 +76,7 @@ pub struct KeyCheck {
     difference: Signal<Local, Bits<65>>,
     end: Signal<Local, Bits<65>>,
     room: Signal<Local, Bits<65>>,
-    right: Signal<Local, Bit>,
+    allows: Signal<Local, Bit>,
     short: Signal<Local, Bit>,
     keys: Constant<Bits<24>>,
     last_row: Constant<Bits<24>>,
@@ -77,9 +88,9 @@ impl KeyCheck {
             rows: Ram::new(config.keys),
             keys: Constant::new((config.keys as u64).to_bits()),
             last_row: Constant::new((config.keys as u64 - 1).to_bits());
-            clock, reset, fault, start, rkey, va, bytes, is_local, pd, write, write_index, write_data, code, addr, init_done,
-            walking, walk, key, va1, bytes1, local1, stage, row, known, bad_key, no_access, below, wraps, offset, beyond,
-            left, address, difference, end, room, right, short,
+            clock, reset, fault, start, rkey, va, bytes, right, pd, write, write_index, write_data, code, addr, init_done,
+            walking, walk, key, va1, bytes1, right1, stage, row, known, bad_key, no_access, below, wraps, offset, beyond,
+            left, address, difference, end, room, allows, short,
         })
     }
 }
@@ -89,7 +100,7 @@ impl Logic for KeyCheck {
     fn update(&mut self) {
         comment!("module key_check: key part of R3 and the translation of the address");
         dff_setup!(
-            self, clock, walking, walk, key, va1, bytes1, local1, stage, row, known, bad_key, no_access, below, wraps, offset,
+            self, clock, walking, walk, key, va1, bytes1, right1, stage, row, known, bad_key, no_access, below, wraps, offset,
             beyond, left, address
         );
         clock!(self, clock, rows);
@@ -99,7 +110,7 @@ impl Logic for KeyCheck {
             self.key.d.next = self.rkey.val();
             self.va1.d.next = self.va.val();
             self.bytes1.d.next = self.bytes.val();
-            self.local1.d.next = self.is_local.val();
+            self.right1.d.next = self.right.val();
         }
         comment!("clock 1: the row");
         if self.stage.q.val().get_bit(0) {
@@ -108,15 +119,19 @@ impl Logic for KeyCheck {
         }
         comment!("clock 2: identity, rights, place in the region, wrap of the end");
         self.difference.next = bit_cast::<65, 64>(self.va1.q.val()) - bit_cast::<65, 64>(self.row.q.val().base);
-        self.end.next = bit_cast::<65, 64>(self.va1.q.val()) + bit_cast::<65, 13>(self.bytes1.q.val());
-        self.right.next = self.row.q.val().remote_write;
-        if self.local1.q.val() {
-            self.right.next = self.row.q.val().local_write;
+        self.end.next = bit_cast::<65, 64>(self.va1.q.val()) + bit_cast::<65, 32>(self.bytes1.q.val());
+        self.allows.next = self.row.q.val().remote_write;
+        if self.right1.q.val() == 1 {
+            self.allows.next = self.row.q.val().local_write;
+        } else if self.right1.q.val() == 2 {
+            self.allows.next = self.row.q.val().remote_read;
+        } else if self.right1.q.val() == 3 {
+            self.allows.next = self.row.q.val().remote_atomic;
         }
         if self.stage.q.val().get_bit(1) {
             self.bad_key.d.next =
                 !self.known.q.val() | !self.row.q.val().valid | (self.row.q.val().key_low != self.key.q.val().get_bits::<8>(0));
-            self.no_access.d.next = (self.row.q.val().pd != self.pd.val()) | !self.right.val();
+            self.no_access.d.next = (self.row.q.val().pd != self.pd.val()) | !self.allows.val();
             self.below.d.next = self.difference.val().get_bit(64);
             self.offset.d.next = self.difference.val().get_bits::<64>(0);
             self.wraps.d.next = self.end.val().get_bit(64);
@@ -130,7 +145,7 @@ impl Logic for KeyCheck {
         }
         comment!("clock 4: the verdict");
         self.short.next = self.beyond.q.val()
-            | ((self.left.q.val().get_bits::<51>(13) == 0) & (self.left.q.val().get_bits::<13>(0) < self.bytes1.q.val()));
+            | ((self.left.q.val().get_bits::<32>(32) == 0) & (self.left.q.val().get_bits::<32>(0) < self.bytes1.q.val()));
         if self.fault.val() == 11 {
             self.short.next = false;
         }
@@ -150,6 +165,8 @@ impl Logic for KeyCheck {
         self.rows.write_data.next.valid = self.write_data.val().get_bit(0);
         self.rows.write_data.next.remote_write = self.write_data.val().get_bit(2);
         self.rows.write_data.next.local_write = self.write_data.val().get_bit(1);
+        self.rows.write_data.next.remote_read = self.write_data.val().get_bit(3);
+        self.rows.write_data.next.remote_atomic = self.write_data.val().get_bit(4);
         self.rows.write_data.next.key_low = self.write_data.val().get_bits::<8>(8);
         self.rows.write_data.next.pd = self.write_data.val().get_bits::<16>(16);
         self.rows.write_data.next.base = self.write_data.val().get_bits::<64>(32);

@@ -1,11 +1,12 @@
 //! placement_dma: puts the payload of each placed packet where its header says, and throws that of the others away.
 //! In: `place` in the order of the packets, `pl` the payload buffer's stream (good packets with payload only). Out: `dw_desc`, `dw`.
-//! Guarantees: exactly one packet of the buffer per `place`; a descriptor is taken before its data starts; one idle clock a packet.
+//! Guarantees: exactly one packet of the buffer per `place`, none for an order with 8 bytes of its own (an atomic's new value); a descriptor
+//! is taken before its data starts; one idle clock a packet.
 //! `done_count` counts the writes whose data is visible to software (Q5 waits for it).
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
-use mrnic_widgets::Fifo;
+use mrnic_widgets::{ByteReverse, Fifo};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -13,6 +14,8 @@ use rust_hdl_widgets::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct PlaceRow {
     pub write: Bit,
+    pub own: Bit,
+    pub swap: Bit,
     pub addr: Bits<64>,
     pub bytes: Bits<13>,
 }
@@ -22,6 +25,7 @@ pub enum PlaceState {
     Idle,
     Describe,
     Write,
+    Own,
     Discard,
 }
 
@@ -35,6 +39,11 @@ pub struct PlacementDma<const W: usize, const K: usize> {
     pub place_write: Signal<In, Bit>,
     pub place_addr: Signal<In, Bits<64>>,
     pub place_bytes: Signal<In, Bits<13>>,
+    /// The data is `place_data`, 8 bytes (`place_bytes` = 8). The next such order waits until this one's data has left.
+    pub place_own: Signal<In, Bit>,
+    pub place_data: Signal<In, Bits<64>>,
+    /// The payload, 8 bytes, is a number: big-endian on the wire, little-endian in memory.
+    pub place_swap: Signal<In, Bit>,
     pub pl_valid: Signal<In, Bit>,
     pub pl_ready: Signal<Out, Bit>,
     pub pl_data: Signal<In, Bits<W>>,
@@ -56,7 +65,10 @@ pub struct PlacementDma<const W: usize, const K: usize> {
     orders: Fifo<PlaceRow>,
     arriving: Signal<Local, PlaceRow>,
     state: DFF<PlaceState>,
+    own: DFF<Bits<64>>,
     done: DFF<Bits<16>>,
+    turn: ByteReverse<64>,
+    ends: Signal<Local, Bit>,
     tail_bytes: Signal<Local, Bits<13>>,
     tail_mask: Constant<Bits<13>>,
     all_keep: Constant<Bits<K>>,
@@ -68,9 +80,9 @@ impl<const W: usize, const K: usize> PlacementDma<W, K> {
             orders: Fifo::new(config.fifo.place),
             tail_mask: Constant::new((K as u64 - 1).to_bits()),
             all_keep: Constant::new(!Bits::<K>::default());
-            clock, reset, place_valid, place_ready, place_write, place_addr, place_bytes, pl_valid, pl_ready, pl_data,
-            pl_last, dw_desc_valid, dw_desc_ready, dw_desc_addr, dw_desc_len, dw_valid, dw_ready, dw_data, dw_keep, dw_last,
-            dw_done, done_count, done, arriving, state, tail_bytes,
+            clock, reset, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, pl_valid, pl_ready,
+            pl_data, pl_last, dw_desc_valid, dw_desc_ready, dw_desc_addr, dw_desc_len, dw_valid, dw_ready, dw_data, dw_keep, dw_last,
+            dw_done, done_count, done, arriving, state, own, turn, ends, tail_bytes,
         })
     }
 }
@@ -79,26 +91,38 @@ impl<const W: usize, const K: usize> Logic for PlacementDma<W, K> {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module placement_dma: payload to its final address");
-        dff_setup!(self, clock, state, done);
+        dff_setup!(self, clock, state, own, done);
         clock!(self, clock, orders);
         self.orders.reset.next = self.reset.val();
         self.arriving.next.write = self.place_write.val();
+        self.arriving.next.own = self.place_own.val();
+        self.arriving.next.swap = self.place_swap.val();
         self.arriving.next.addr = self.place_addr.val();
         self.arriving.next.bytes = self.place_bytes.val();
         self.orders.data_in.next = self.arriving.val();
         self.orders.write.next = self.place_valid.val() & !self.orders.full.val();
         self.place_ready.next = !self.orders.full.val();
+        if self.place_valid.val() & self.place_own.val() & !self.orders.full.val() {
+            self.own.d.next = self.place_data.val();
+        }
         self.orders.read.next = false;
 
         self.dw_desc_valid.next = self.state.q.val() == PlaceState::Describe;
         self.dw_desc_addr.next = self.orders.data_out.val().addr;
         self.dw_desc_len.next = bit_cast::<16, 13>(self.orders.data_out.val().bytes);
         self.dw_valid.next = false;
+        self.turn.x.next = self.pl_data.val().get_bits::<64>(0);
         self.dw_data.next = self.pl_data.val();
-        self.dw_last.next = self.pl_last.val();
+        if self.orders.data_out.val().own {
+            self.dw_data.next = bit_cast::<W, 64>(self.own.q.val());
+        } else if self.orders.data_out.val().swap {
+            self.dw_data.next = bit_cast::<W, 64>(self.turn.y.val());
+        }
+        self.ends.next = self.pl_last.val() | self.orders.data_out.val().own;
+        self.dw_last.next = self.ends.val();
         self.dw_keep.next = self.all_keep.val();
         self.tail_bytes.next = self.orders.data_out.val().bytes & self.tail_mask.val();
-        if self.pl_last.val() & self.tail_bytes.val().any() {
+        if self.ends.val() & self.tail_bytes.val().any() {
             self.dw_keep.next = !(self.all_keep.val() << self.tail_bytes.val());
         }
         self.done_count.next = self.done.q.val();
@@ -118,12 +142,22 @@ impl<const W: usize, const K: usize> Logic for PlacementDma<W, K> {
             PlaceState::Describe => {
                 if self.dw_desc_ready.val() {
                     self.state.d.next = PlaceState::Write;
+                    if self.orders.data_out.val().own {
+                        self.state.d.next = PlaceState::Own;
+                    }
                 }
             }
             PlaceState::Write => {
                 self.dw_valid.next = self.pl_valid.val();
                 self.pl_ready.next = self.dw_ready.val();
                 if self.pl_valid.val() & self.dw_ready.val() & self.pl_last.val() {
+                    self.orders.read.next = true;
+                    self.state.d.next = PlaceState::Idle;
+                }
+            }
+            PlaceState::Own => {
+                self.dw_valid.next = true;
+                if self.dw_ready.val() {
                     self.orders.read.next = true;
                     self.state.d.next = PlaceState::Idle;
                 }

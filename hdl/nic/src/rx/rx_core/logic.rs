@@ -46,6 +46,9 @@ impl Logic for RxCore {
         self.place_write.next = self.placed.val();
         self.place_addr.next = self.key.addr.val();
         self.place_bytes.next = self.h.q.val().payload_bytes;
+        self.place_own.next = false;
+        self.place_data.next = 0.into();
+        self.place_swap.next = false;
         self.ack_valid.next = self.ack_full.q.val();
         self.ack_conn.next = self.h.q.val().conn;
         self.ack_home.next = self.h.q.val().home.get_bits::<3>(0);
@@ -313,15 +316,15 @@ impl Logic for RxCore {
         self.key.start.next = self.begin.val();
         self.key.rkey.next = self.hdr_rkey.val();
         self.key.va.next = self.hdr_va.val();
-        self.key.bytes.next = self.hdr_payload_bytes.val();
-        self.key.is_local.next = false;
+        self.key.bytes.next = bit_cast::<32, 13>(self.hdr_payload_bytes.val());
+        self.key.right.next = 0.into();
         if self.state.q.val() == RxState::Class {
             comment!("Q4: byte `offset` of the message goes to that byte of the receive");
             self.key.start.next = self.check.send.val();
             self.key.rkey.next = self.rq_lkey.val();
             self.key.va.next = self.rq_addr.val() + bit_cast::<64, 32>(self.h.q.val().va.get_bits::<32>(0));
-            self.key.bytes.next = self.h.q.val().payload_bytes;
-            self.key.is_local.next = true;
+            self.key.bytes.next = bit_cast::<32, 13>(self.h.q.val().payload_bytes);
+            self.key.right.next = 1.into();
         }
         self.key.pd.next = self.check.qp.val().pd;
         self.key.write.next = self.setup.key_write.val();

@@ -94,6 +94,10 @@ pub struct RxCore {
     pub place_write: Signal<Out, Bit>,
     pub place_addr: Signal<Out, Bits<64>>,
     pub place_bytes: Signal<Out, Bits<13>>,
+    /// Of READs and atomics, see placement_dma.
+    pub place_own: Signal<Out, Bit>,
+    pub place_data: Signal<Out, Bits<64>>,
+    pub place_swap: Signal<Out, Bit>,
     pub ack_valid: Signal<Out, Bit>,
     pub ack_ready: Signal<In, Bit>,
     pub ack_conn: Signal<Out, Bits<16>>,
@@ -264,7 +268,7 @@ impl RxCore {
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
             op_send: Constant::new(opcode_value("SEND").to_bits());
             clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
-            init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, ack_valid,
+            init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, ack_valid,
             ack_ready, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
             commit_rx_valid,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
