@@ -1,4 +1,5 @@
-//! message_tracker against a map of messages (R7, code 7 of R3, N4, and which receives it completes: Q5); simulation = Verilog.
+//! message_tracker against a map of messages (R7, code 7 of R3, N4, which receives it completes: Q5, where it waits: D3); simulation =
+//! Verilog.
 mod rx_support;
 
 use mrnic_difftest::difftest;
@@ -170,6 +171,76 @@ fn completion_in_order_is_that_of_a_map() {
     }
 }
 
+/// A packet that is taken in any case; the number of the request that exp has come to.
+fn taken(b: &mut Bench, qp: u64, msn: u64, bytes: u64, length: u64, request: bool) -> Option<u64> {
+    for (name, value) in [("qp", qp), ("msn", msn & 0xFF_FFFF), ("payload_bytes", bytes), ("length", length), ("start", 1)] {
+        b.set(name, value);
+    }
+    b.set("request", request.into());
+    b.cycle();
+    b.set("start", 0);
+    b.set("request", (!request).into());
+    b.dut.cycles(3);
+    b.set("take", 1);
+    b.cycle();
+    b.set("take", 0);
+    while b.get("busy") == 1 {
+        assert_eq!(b.get("reached"), 0, "exp is not final");
+        b.cycle();
+    }
+    let reached = (b.get("reached") == 1).then(|| b.get("exp"));
+    b.cycle();
+    assert_eq!(b.get("reached"), 0, "told twice");
+    reached
+}
+
+/// D3: exp stops at each request, tells it once, and goes on when it is finished.
+#[test]
+fn exp_waits_for_a_request_until_it_is_finished() {
+    for (seed, name) in [(4, "sim"), (5, "sim_min")] {
+        println!("seed {seed}");
+        let mut b = bench(name);
+        let m = build(name).unwrap().msgs_per_stream as u64;
+        let mut rng = Rng(seed);
+        let start = 0xFF_FFF0u64;
+        open(&mut b, 1, start);
+        let mut exp = 0;
+        // those that are complete, and whether they are requests
+        let mut done = BTreeMap::new();
+        let mut told = None;
+        let (mut finished, mut behind) = (0, 0);
+        for _ in 0..4000 {
+            let waits = done.get(&exp) == Some(&true);
+            let got = if waits && rng.chance(20) {
+                done.remove(&exp);
+                exp += 1;
+                finished += 1;
+                taken(&mut b, 1, start + exp - 1, 0, 0, false)
+            } else {
+                let n = exp + if rng.chance(30) { 0 } else { rng.below(m) };
+                if done.contains_key(&n) {
+                    continue;
+                }
+                let request = rng.chance(40);
+                done.insert(n, request);
+                let (bytes, length) = if request { (0, 1000) } else { (64, 64) };
+                taken(&mut b, 1, start + n, bytes, length, request)
+            };
+            while done.get(&exp) == Some(&false) {
+                done.remove(&exp);
+                exp += 1;
+            }
+            let now = (done.get(&exp) == Some(&true)).then_some(exp);
+            let want = now.filter(|_| now != told);
+            behind += u32::from(want.is_some_and(|n| done.contains_key(&(n + 1))));
+            told = now.or(told);
+            assert_eq!(got, want.map(|n| (start + n) & 0xFF_FFFF), "exp {exp}");
+            assert_eq!(b.get("exp"), (start + exp) & 0xFF_FFFF);
+        }
+        assert!(finished > 200 && behind > 50, "{finished} finished, {behind} with messages behind them");
+    }
+}
+
 #[test]
 fn opening_forgets() {
     let mut b = bench("sim");
@@ -184,7 +255,7 @@ fn opening_forgets() {
 fn simulation_equals_verilog() {
     let small = BuildConfig { qps: 2, msgs_per_stream: 4, ..build("sim").unwrap() };
     difftest!(MessageTracker::new(&small), clock: clock, inputs: {
-        reset, start, qp, msn, payload_bytes, length, attempt, take, clear, consuming, receive, pass_ready
+        reset, start, qp, msn, payload_bytes, length, attempt, take, clear, consuming, receive, request, pass_ready
     })
     .top("message_tracker")
     .cycles(6000)
@@ -196,6 +267,7 @@ fn simulation_equals_verilog() {
         move |random, cycle, inputs| {
             let near = (inputs.sampled("exp") + random.below(5)) & 0xFF_FFFF;
             inputs.set("msn", if cycle < 40 { 0xFF_FFFE } else { near });
+            inputs.set("request", random.chance(0.2));
             inputs.set("payload_bytes", random.below(2) * 64);
             inputs.set("length", random.below(3) * 64);
             phase = if inputs.sampled("busy") == 1 { phase } else { (phase + 1) % 8 };

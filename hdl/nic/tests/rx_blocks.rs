@@ -1,5 +1,5 @@
-//! Blocks of the receive core: ack_collect against R9, path_update against R8, packet_check against R1 to R4, Q2 and Q3 on small
-//! references; simulation = Verilog of all.
+//! Blocks of the receive core: ack_collect against R9, path_update against R8, packet_check against R1 to R4, Q2, Q3, D2, D3 and D6 on
+//! small references; simulation = Verilog of all.
 mod block_support;
 mod rx_support;
 
@@ -30,7 +30,7 @@ maker!(header: RxHeader {
     rq_seq, imm, has_imm, sol, attempt,
 });
 maker!(conn_row: RxConnRow { open, paths_log2, mtu_log2 });
-maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed });
+maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed, remote_write, remote_read, remote_atomic });
 maker!(path_row: RxPathRow {
     ce, dup, rx, last_ts, last_ts_valid, last_via, last_arrival, last_qp, last_qp_known, unacked, ack_time, ce_state,
 });
@@ -107,7 +107,7 @@ fn an_acknowledgment_with(window: u64) {
         b.set("now", time);
         // refused for good, with the QP's number or without one, or for now
         let (refused, bad_qp) = (rng.chance(50), rng.chance(30));
-        let (rnr, timer, code) = (!bad_qp && rng.chance(50), rng.below(32), 1 + rng.below(7));
+        let (rnr, timer, code) = (!bad_qp && rng.chance(50), rng.below(64), 1 + rng.below(7));
         for (name, value) in [("refused", refused.into()), ("bad_qp", bad_qp.into()), ("rnr", rnr.into()), ("rnr_timer", timer)]
         {
             b.set(name, value);
@@ -161,20 +161,20 @@ fn an_acknowledgment_with(window: u64) {
     }
 }
 
-/// R1 to R4, Q2, Q3: the first check that fails decides; what the receive learns of it.
+/// R1 to R4, Q2, Q3, D2, D3: the first check that fails decides; what the receive learns of it.
 #[test]
 fn the_first_failed_check_of_a_packet_decides() {
-    for sends in [false, true] {
-        let config = BuildConfig { sends, ..small() };
+    for (sends, reads) in [(false, false), (true, false), (true, true)] {
+        let config = BuildConfig { sends, reads, ..small() };
         let mut b = Bench::new("packet_check", move || PacketCheck::new(&config));
         let mut rng = Rng(12);
         let mut counts = std::collections::BTreeMap::new();
         for round in 0..8000 {
-            let opcode = [0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xF7][rng.below(6) as usize];
+            let opcode = [0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xF7, 0xE2, 0xE2, 0xE4, 0xE4, 0xE3, 0xE5, 0xE6][rng.below(13) as usize];
             let (qp, conn) = (rng.below(20).min(6), rng.below(2));
             let qp = if qp > 4 { qp - 3 } else { qp };
             let bytes = [0, 64, 256, 257][rng.below(4) as usize];
-            let length: u64 = [0, 64, 300, 1000, 0xFFFF_FFFF][rng.below(5) as usize];
+            let length: u64 = [0, 64, 300, 1000, 1 << 31, 0xFFFF_FFFF][rng.below(6) as usize];
             let offset = [0, 236, length, 0xFFFF_FFFF, length.saturating_sub(bytes)][rng.below(5) as usize];
             let has_imm = rng.chance(50);
             let (open, of_other, failed, error) = (rng.chance(95), rng.chance(3), rng.chance(4), rng.chance(4));
@@ -186,7 +186,17 @@ fn the_first_failed_check_of_a_packet_decides() {
             pack::<RxHeader>(&mut b, "header", &[&of[..], &[("va", offset), ("has_imm", has_imm.into())]].concat());
             pack::<RxConnRow>(&mut b, "conn_row", &[("open", 1), ("mtu_log2", 8)]);
             let qp_conn = conn ^ u64::from(of_other);
-            pack::<RxQpRow>(&mut b, "qp_row", &[("open", open.into()), ("conn", qp_conn), ("failed", failed.into())]);
+            // D2, D3
+            let rights = [(); 3].map(|()| rng.chance(85));
+            let [none, answered, room_for_it, used] = [5, 5, 80, 50].map(|percent| rng.chance(percent));
+            let names = ["remote_write", "remote_read", "remote_atomic"];
+            let allows: Vec<_> = names.iter().zip(rights).map(|(name, allowed)| (*name, u64::from(allowed))).collect();
+            let row = [("open", open.into()), ("conn", qp_conn), ("failed", failed.into())];
+            pack::<RxQpRow>(&mut b, "qp_row", &[&row[..], &allows[..]].concat());
+            b.set("places_none", none.into());
+            b.set("places_failed", answered.into());
+            b.set("places_room", room_for_it.into());
+            b.set("response_used", used.into());
             let answers =
                 [("verdict", class), ("fits", fits.into()), ("key_code", key), ("found", found), ("receive_bytes", room)];
             // N4
@@ -199,16 +209,23 @@ fn the_first_failed_check_of_a_packet_decides() {
             b.set("load", 0);
             b.dut.cycles(5);
 
-            let request = opcode == 0xE0 || sends && opcode == 0xE1;
+            let asks = reads && (opcode == 0xE2 || opcode == 0xE4);
+            let responds = reads && [0xE3, 0xE5, 0xE6].contains(&opcode);
+            let request = opcode == 0xE0 || sends && opcode == 0xE1 || asks;
             let consumes = sends && (opcode == 0xE1 || opcode == 0xE0 && has_imm);
             let bad_qp = qp >= 4 || !open || of_other;
-            let reached = !bad_qp && !failed && !error;
+            let reached = !bad_qp && !failed && !error && !(asks && answered);
+            let permitted = match opcode {
+                0xE0 => rights[0] || !reads,
+                0xE2 => rights[1] && !none,
+                _ => rights[2] && !none,
+            };
             // code, for now, QP moves to Error, status of its receive
             let want = if !request {
                 (0, false, false, 0)
             } else if bad_qp {
                 (4, false, false, 0)
-            } else if failed || error {
+            } else if !reached {
                 (6, false, false, 0)
             } else if complete {
                 (0, false, false, 0)
@@ -222,14 +239,26 @@ fn the_first_failed_check_of_a_packet_decides() {
                 (7, false, true, 0)
             } else if opcode == 0xE1 && bytes > 0 && key != 0 {
                 (6, false, true, 4)
-            } else if opcode == 0xE0 && length > 0 && key != 0 {
+            } else if opcode == 0xE4 && offset % 8 != 0 {
+                (5, false, true, 0)
+            } else if opcode != 0xE1 && !permitted {
+                (2, false, true, 0)
+            } else if opcode == 0xE2 && length > 1 << 31 {
+                (7, false, true, 0)
+            } else if opcode != 0xE1 && length > 0 && key != 0 {
                 (key, false, true, 0)
+            } else if asks && !room_for_it {
+                (0, true, false, 0)
             } else {
                 (0, false, false, 0)
             };
             let got = (b.get("code"), b.get("rnr") == 1, b.get("fails") == 1, b.get("failed"));
             assert_eq!(got, want, "round {round}: opcode {opcode:x} qp {qp} {answers:?}");
-            let classed = request || opcode == 0xF7;
+            assert_eq!(b.get("busy") == 1, asks && want.1, "round {round}");
+            let fine = responds && !bad_qp && !failed && !error && bytes <= 256 && used;
+            assert_eq!(b.get("used") == 1, fine, "round {round}: D6");
+            assert_eq!([b.get("ask"), b.get("response")].map(|v| v == 1), [asks, responds], "round {round}");
+            let classed = request || responds || opcode == 0xF7;
             let classes = ["fresh", "duplicate", "outside"].map(|name| b.get(name) == 1);
             assert_eq!(classes, [0, 1, 2].map(|n| classed && class == n), "round {round}: class");
             assert_eq!(b.get("allowed") == 1, classed, "round {round}");
@@ -245,6 +274,9 @@ fn the_first_failed_check_of_a_packet_decides() {
         println!("{counts:?}");
         let kinds: Vec<_> = counts.keys().filter(|(opcode, _)| *opcode == 0xE1).collect();
         assert_eq!(kinds.len(), if sends { 7 } else { 1 }, "{counts:?}");
+        // done or late; 4; 6; 7; 5; 1 to 3; busy
+        let kinds: Vec<_> = counts.keys().filter(|(opcode, _)| *opcode == 0xE4).collect();
+        assert_eq!(kinds.len(), if reads { 9 } else { 1 }, "{counts:?}");
     }
 }
 
@@ -302,8 +334,9 @@ fn ack_collect_equals_verilog_with(window: u64) {
 
 #[test]
 fn packet_check_equals_verilog() {
-    let report = difftest!(PacketCheck::new(&BuildConfig { sends: true, ..small() }), clock: clock, inputs: {
-        fault, timer, load, qp_error, verdict, fits, complete, key_code, found, receive_bytes
+    let report = difftest!(PacketCheck::new(&BuildConfig { sends: true, reads: true, ..small() }), clock: clock, inputs: {
+        fault, timer, load, qp_error, verdict, fits, complete, key_code, found, receive_bytes, places_none, places_failed,
+        places_room, response_used
     })
     .input_as("header", |b| &mut b.header, header)
     .input_as("conn_row", |b| &mut b.conn_row, conn_row)
@@ -316,7 +349,7 @@ fn packet_check_equals_verilog() {
         move |random, cycle, inputs| {
             // a header of the two connections and four QPs, its opcode mostly known, for six clocks
             if cycle % 6 == 0 {
-                let opcode = *random.pick(&[0xE0u64, 0xE0, 0xE1, 0xE1, 0xF7, 0xF0, 0xF2, 0x11]);
+                let opcode = *random.pick(&[0xE0u64, 0xE0, 0xE1, 0xE1, 0xE2, 0xE4, 0xE3, 0xE5, 0xE6, 0xF7, 0xF0, 0xF2, 0x11]);
                 held = vec![0u32; RxHeader::BITS.div_ceil(32)];
                 held[0] = (opcode | random.below(1 << 24) << 9) as u32;
                 held[1] = (random.below(8) << 1) as u32;
@@ -330,7 +363,10 @@ fn packet_check_equals_verilog() {
             if random.chance(0.8) {
                 let conn = held[2] >> 10;
                 inputs.set("conn_row", vec![1u32 | 3 << 1 | 8 << 3]);
-                inputs.set("qp_row", vec![1 | conn << 1, 0]);
+                // all rights, or but one
+                inputs.set("qp_row", vec![1 | conn << 1, (7 & !(random.below(8) as u32)) << 26]);
+                inputs.set("places_none", random.chance(0.1));
+                inputs.set("places_failed", random.chance(0.1));
                 inputs.set("qp_error", random.chance(0.1));
                 inputs.set("fits", random.chance(0.8));
             }
@@ -342,7 +378,10 @@ fn packet_check_equals_verilog() {
         }
     })
     .run();
-    for port in ["allowed", "fresh", "duplicate", "outside", "code", "rnr", "fails", "failed", "looks", "finds", "consuming"] {
+    for port in ["allowed", "fresh", "duplicate", "outside", "code", "rnr", "fails", "failed", "looks", "finds", "consuming"]
+        .into_iter()
+        .chain(["ask", "response", "used", "busy"])
+    {
         assert!(!report.stuck().iter().any(|s| s.contains(port)), "{port} never moved");
     }
 }
@@ -387,7 +426,8 @@ fn rx_tables_equals_verilog() {
 #[test]
 fn rx_commit_equals_verilog() {
     let report = difftest!(RxCommit::new(), clock: clock, inputs: {
-        reset, swap, publish, step, timer, allowed, ack, probe, duplicate, outside, refused, code, rnr, qp_failed, placed, addr, acked, now,
+        reset, swap, publish, step, timer, allowed, ack, probe, duplicate, outside, refused, code, rnr, qp_failed, used, run,
+        run_code, run_value, placed, addr, acked, now,
         share, cum, high, exp_valid, exp
     })
     .input_as("header", |b| &mut b.header, header)

@@ -135,13 +135,16 @@ fn seeded_faults_are_noticed() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let small = BuildConfig { conns: 2, qps: 2, keys: 2, msgs_per_stream: 4, ..with_sends("sim") };
+    let small = BuildConfig { conns: 2, qps: 2, keys: 2, msgs_per_stream: 4, reads: true, ..with_sends("sim") };
     let report = difftest!(RxCore::new(&small), clock: clock, inputs: {
         reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, hdr_valid, hdr_opcode,
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data,
-        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready
+        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready,
+        hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, ask_reached_ok, ask_early_ok, ask_none, ask_failed,
+        check_valid, finish_valid, run_qp, run_msn, run_atomic, run_va, run_rkey, run_length, run_code, run_value, run_write,
+        run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready
     })
     .top("rx_core")
     .cycles(2500)
@@ -152,6 +155,7 @@ fn simulation_equals_verilog() {
     .sink("ackdesc_ready")
     .sink("rxerr_ready")
     .sink("pass_ready")
+    .sink("nak_ready")
     .stimulus({
         let mut started = 0u64;
         // of the QP that most packets are for
@@ -164,6 +168,22 @@ fn simulation_equals_verilog() {
             inputs.set("epoch_cap", 50_000u32);
             inputs.set("cfg_valid", false);
             inputs.set("qperr_data", random.chance(0.02));
+            // READs and atomics: mostly there is a place, a message waits; requests are executed in no order
+            inputs.set("ask_reached_ok", random.chance(0.9));
+            inputs.set("ask_early_ok", random.chance(0.9));
+            inputs.set("ask_none", random.chance(0.05));
+            inputs.set("ask_failed", random.chance(0.05));
+            inputs.set("rsp_used", random.chance(0.8));
+            inputs.set("rsp_room", random.chance(0.9));
+            let run = if cycle > 700 { random.below(30) } else { 9 };
+            inputs.set("check_valid", run == 0);
+            inputs.set("finish_valid", run == 1);
+            inputs.set("run_qp", random.below(2));
+            inputs.set("run_msn", exp);
+            inputs.set("run_va", 0x1000 + random.below(0x1000));
+            inputs.set("run_length", 8u32);
+            inputs.set("run_rkey", random.below(2) << 8 | 7);
+            inputs.set("run_code", if random.chance(0.95) { 0u32 } else { 1 });
             // mostly a receive, with one of the two keys
             inputs.set("rq_found", *random.pick(&[0u32, 0, 0, 0, 0, 1, 2]));
             inputs.set("rq_addr", 0x1000 + random.below(0x1000));
@@ -185,8 +205,8 @@ fn simulation_equals_verilog() {
                 let words: Vec<u32> = match table {
                     1 => vec![1 | 3 << 4 | 12 << 8],
                     2 => vec![1, 0, 0xFF_FFF8],
-                    3 => vec![1 | index << 16, 0x55, 0, 0, 0, 0, 0, 9, 0, 0xFF_FFFF],
-                    _ => vec![7 | 7 << 8 | 9 << 16, 0x1000, 0, 0x100_0000, 0, 0x8000_0000, 1],
+                    3 => vec![1 | 7 << 2 | index << 16, 0x55, 0, 0, 0, 0, 0, 9, 0, 0xFF_FFFF],
+                    _ => vec![31 | 7 << 8 | 9 << 16, 0x1000, 0, 0x100_0000, 0, 0x8000_0000, 1],
                 };
                 inputs.set("cfg_data", words);
             }
@@ -218,13 +238,20 @@ fn simulation_equals_verilog() {
                 "hdr_has_imm",
                 "hdr_sol",
                 "hdr_attempt",
+                "hdr_tag",
+                "hdr_operand",
+                "hdr_compare",
+                "hdr_fetch_add",
+                "hdr_error_code",
             ];
             if waiting {
                 inputs.hold("hdr_valid");
                 names.iter().for_each(|n| inputs.hold(n));
             } else {
                 inputs.set("hdr_valid", random.chance(0.9) && cycle > 700);
-                let opcode = *random.pick(&[0xE0u32, 0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xF7, 0xF0, 0xF2, 0x11]);
+                let opcode = *random.pick(&[
+                    0xE0u32, 0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xE2, 0xE4, 0xE3, 0xE5, 0xE6, 0xF7, 0xF0, 0xF2, 0x11,
+                ]);
                 inputs.set("hdr_opcode", opcode);
                 if random.chance(0.95) {
                     // around where the path stands; at the start it stands just before the wrap
@@ -254,7 +281,10 @@ fn simulation_equals_verilog() {
     })
     .run();
     let moving = ["place_valid", "ackdesc_valid", "ack_valid", "rxerr_valid", "commit_rx_valid", "commit_rx_cum"];
-    for port in moving.into_iter().chain(["rq_look", "rq_mark", "rq_accept", "rq_failed", "pass_valid", "commit_rx_rnr"]) {
+    let receives = ["rq_look", "rq_mark", "rq_accept", "rq_failed", "pass_valid", "commit_rx_rnr"];
+    let requests =
+        ["ask_look", "ask_take", "reached", "rsp_look", "rsp_take", "nak_valid", "check_done", "finish_done", "place_own"];
+    for port in moving.into_iter().chain(receives).chain(requests) {
         assert!(!report.stuck().iter().any(|s| s.contains(port)), "{port} never moved");
     }
 }

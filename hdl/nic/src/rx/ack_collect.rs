@@ -27,7 +27,8 @@ pub struct AckCollect {
     pub bad_qp: Signal<In, Bit>,
     /// Q2: `refused` only for now, with this code of the time.
     pub rnr: Signal<In, Bit>,
-    pub rnr_timer: Signal<In, Bits<5>>,
+    /// Code of the time; bit 5: no place was free (D3).
+    pub rnr_timer: Signal<In, Bits<6>>,
     /// The path after the step.
     pub path: Signal<In, RxPathRow>,
     pub cum: Signal<In, Bits<24>>,
@@ -194,7 +195,7 @@ impl Logic for AckCollect {
                 if self.rnr.val() {
                     comment!("Q2: the packet is named, so that a late copy finds it acknowledged");
                     self.flags.next = self.flags.val() | self.flag_rnr.val();
-                    self.desc.d.next.mak_code = bit_cast::<8, 5>(self.rnr_timer.val());
+                    self.desc.d.next.mak_code = bit_cast::<8, 6>(self.rnr_timer.val());
                     self.desc.d.next.mak_qp = self.header.val().ppsn;
                 } else {
                     self.flags.next = self.flags.val() | self.flag_nak.val();

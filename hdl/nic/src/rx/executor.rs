@@ -94,6 +94,8 @@ pub struct Executor {
     pub finish_valid: Signal<Out, Bit>,
     pub finish_ready: Signal<In, Bit>,
     pub finish_write: Signal<Out, Bit>,
+    /// Bus address of the operand.
+    pub finish_addr: Signal<Out, Bits<64>>,
     pub finish_data: Signal<Out, Bits<64>>,
     pub finish_done: Signal<In, Bit>,
     /// With `finish_done`: payload writes ordered up to and with it.
@@ -143,7 +145,7 @@ impl Executor {
             slot_mask: Constant::new((config.msgs_per_stream as u64 - 1).to_bits());
             clock, reset, store, store_qp, store_msn, store_row, reached_valid, reached_ready, reached, done_count, live_qp, live_msn,
             live, check_valid, check_ready, check_qp, check_row, check_done, check_code, check_addr, check_failed, op_valid, op_ready,
-            op_addr, op_add, op_operand, op_compare, result_valid, result_ready, result_before, result_after, result_writes,
+            finish_addr, op_addr, op_add, op_operand, op_compare, result_valid, result_ready, result_before, result_after, result_writes,
             finish_valid, finish_ready, finish_write, finish_data, finish_done, finish_ticket, executed, executed_valid,
             executed_ready, executing, executing_qp, older_mark, older_done, state, qp, msn, row, code, addr, before, after, writes,
             visible, pending, last_ticket, behind, pops, waited, waited_last, result, store_at, own_at,
@@ -204,6 +206,7 @@ impl Logic for Executor {
         self.check_row.next = self.row.q.val();
         self.op_valid.next = (self.state.q.val() == ExecuteStep::Operate) & !self.pending.q.val();
         self.op_addr.next = self.addr.q.val();
+        self.finish_addr.next = self.addr.q.val();
         self.op_add.next = self.row.q.val().add;
         self.op_operand.next = self.row.q.val().operand;
         self.op_compare.next = self.row.q.val().compare;

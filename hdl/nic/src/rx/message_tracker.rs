@@ -1,7 +1,7 @@
 //! message_tracker: which messages of a stream are complete (R7, N4) and whether a packet fits its message (R3, code 7).
 //! In: `start` with QP, MSN, attempt, payload and message length; `take` if the packet is placed. Out: `fits`, `late`, and `exp` after it; `pass`, the
-//! consuming messages that exp passed (Q5), in order. Guarantees: bytes of a message never exceed the length its packets state; exp
-//! passes only complete messages, each once.
+//! consuming messages that exp passed (Q5), in order; `reached`, a request that exp has come to (D3). Guarantees: bytes of a message never
+//! exceed the length its packets state; exp passes only complete messages, each once, and a request only when it is finished.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -35,6 +35,8 @@ pub struct MessageRow {
     /// It uses the receive of this rq_seq modulo 256, as its last packet says.
     pub consuming: Bit,
     pub receive: Bits<8>,
+    /// D3: a READ or an atomic that is not finished; it is `done`, but exp waits for it.
+    pub request: Bit,
 }
 
 /// See the module documentation.
@@ -55,6 +57,8 @@ pub struct MessageTracker {
     /// With `start`: the message consumes the receive `receive`.
     pub consuming: Signal<In, Bit>,
     pub receive: Signal<In, Bits<8>>,
+    /// With `start`: the message is a READ or an atomic. Without it, and with the number of the one that exp has reached, `take` finishes it.
+    pub request: Signal<In, Bit>,
     /// The packet is placed: count it, advance. `busy` is high from the next clock until `exp` is final.
     pub take: Signal<In, Bit>,
     /// Opens the stream: M + 1 clocks of `busy`.
@@ -63,6 +67,10 @@ pub struct MessageTracker {
     pub fits: Signal<Out, Bit>,
     /// N4: the message is complete: not yet passed by exp, or at most M behind it.
     pub late: Signal<Out, Bit>,
+    /// From the fourth clock on: exp has come to this message.
+    pub at_exp: Signal<Out, Bit>,
+    /// One clock, at the latest the first without `busy` after a `take`: exp has come to a request; `exp` is its number.
+    pub reached: Signal<Out, Bit>,
     /// Oldest incomplete MSN of the QP last started; of the QP addressed in the previous clock on `exp_read`.
     pub exp: Signal<Out, Bits<24>>,
     pub exp_read: Signal<Out, Bits<24>>,
@@ -86,6 +94,8 @@ pub struct MessageTracker {
     oldest: DFF<Bits<24>>,
     uses: DFF<Bit>,
     used: DFF<Bits<8>>,
+    asks: DFF<Bit>,
+    arrives: DFF<Bit>,
     current: DFF<MessageRow>,
     /// The message behind the oldest; in Pass the oldest.
     following: DFF<MessageRow>,
@@ -119,9 +129,11 @@ impl MessageTracker {
             slot_mask: Constant::new((m - 1).to_bits()),
             count: Constant::new(m.to_bits()),
             last_row: Constant::new((config.message_rows() as u64 - 1).to_bits());
-            clock, reset, start, qp, msn, payload_bytes, length, attempt, consuming, receive, take, clear, busy, fits, late, exp, exp_read,
+            clock, reset, start, qp, msn, payload_bytes, length, attempt, consuming, receive, request, take, clear, busy, fits, late,
+            at_exp, reached, exp, exp_read,
             pass_valid, pass_ready, pass_receive, pass_done, init_done, state,
-            walk, at, number, payload, total, oldest, uses, used, current, following, distance, behind, tries, is_late, sum, complete, small, after, counted, slot,
+            walk, at, number, payload, total, oldest, uses, used, asks, arrives, current, following, distance, behind, tries, is_late, sum, complete,
+            small, after, counted, slot,
             read_qp, read_msn, write_msn,
         })
     }
@@ -132,8 +144,8 @@ impl Logic for MessageTracker {
     fn update(&mut self) {
         comment!("module message_tracker: bytes of the messages of a stream and its oldest incomplete one (R7)");
         dff_setup!(
-            self, clock, state, walk, at, number, payload, total, oldest, uses, used, current, following, distance, behind,
-            tries, is_late, sum, complete, small
+            self, clock, state, walk, at, number, payload, total, oldest, uses, used, asks, arrives, current, following,
+            distance, behind, tries, is_late, sum, complete, small
         );
         clock!(self, clock, streams, messages, passes);
         self.passes.reset.next = self.reset.val();
@@ -153,6 +165,8 @@ impl Logic for MessageTracker {
         self.exp_read.next = self.streams.read_data.val();
         self.fits.next = (self.distance.q.val() < self.count.val()) & self.small.q.val();
         self.late.next = self.is_late.q.val();
+        self.at_exp.next = !self.distance.q.val().any();
+        self.reached.next = (self.state.q.val() == MessageState::Store) & self.arrives.q.val();
         self.after.next = self.oldest.q.val() + 1;
 
         self.streams.read_address.next = bit_cast::<24, 16>(self.qp.val());
@@ -179,6 +193,7 @@ impl Logic for MessageTracker {
         self.messages.write_data.next.attempt = false;
         self.messages.write_data.next.consuming = false;
         self.messages.write_data.next.receive = 0.into();
+        self.messages.write_data.next.request = false;
 
         match self.state.q.val() {
             MessageState::Walk => {
@@ -209,7 +224,9 @@ impl Logic for MessageTracker {
             MessageState::Fetch => {
                 comment!("R3: received bytes + payload <= length; and whether the message behind the oldest is complete");
                 self.small.d.next = self.sum.q.val() <= bit_cast::<33, 32>(self.total.q.val());
-                self.complete.d.next = (self.sum.q.val() == bit_cast::<33, 32>(self.total.q.val())) | self.current.q.val().done;
+                self.complete.d.next = (self.sum.q.val() == bit_cast::<33, 32>(self.total.q.val()))
+                    | self.current.q.val().done
+                    | self.asks.q.val();
                 self.is_late.d.next = (self.behind.q.val().any() & (self.behind.q.val() <= self.count.val()))
                     | ((self.distance.q.val() < self.count.val()) & self.current.q.val().done);
                 self.following.d.next = self.messages.read_data.val();
@@ -230,11 +247,15 @@ impl Logic for MessageTracker {
                 self.following.d.next = self.messages.read_data.val();
                 self.state.d.next = MessageState::Store;
                 if self.messages.read_data.val().done {
-                    self.state.d.next = MessageState::Pass;
+                    self.arrives.d.next = self.messages.read_data.val().request;
+                    if !self.messages.read_data.val().request {
+                        self.state.d.next = MessageState::Pass;
+                    }
                 }
             }
             MessageState::Store => {
                 self.streams.write_enable.next = true;
+                self.arrives.d.next = false;
                 self.state.d.next = MessageState::Ready;
             }
             MessageState::Clear => {
@@ -251,14 +272,20 @@ impl Logic for MessageTracker {
             comment!("R7: every PPSN counts once, so a byte counter is enough");
             self.messages.write_enable.next = true;
             self.state.d.next = MessageState::Store;
-            if self.complete.q.val() & (self.distance.q.val() == 0) {
+            if self.complete.q.val() & (self.distance.q.val() == 0) & !self.asks.q.val() {
                 self.oldest.d.next = self.after.val();
                 self.passes.write.next = self.uses.q.val();
                 self.passes.data_in.next = self.used.q.val();
                 if self.following.q.val().done {
-                    self.state.d.next = MessageState::Pass;
+                    self.arrives.d.next = self.following.q.val().request;
+                    if !self.following.q.val().request {
+                        self.state.d.next = MessageState::Pass;
+                    }
                 }
             } else {
+                comment!("D3: a request is complete with its packet");
+                self.arrives.d.next = self.asks.q.val() & (self.distance.q.val() == 0);
+                self.messages.write_data.next.request = self.asks.q.val();
                 self.messages.write_data.next.bytes = self.sum.q.val().get_bits::<32>(0);
                 self.messages.write_data.next.done = self.complete.q.val();
                 self.messages.write_data.next.begun = true;
@@ -275,12 +302,15 @@ impl Logic for MessageTracker {
             self.tries.d.next = self.attempt.val();
             self.uses.d.next = self.consuming.val();
             self.used.d.next = self.receive.val();
+            self.asks.d.next = self.request.val();
+            self.arrives.d.next = false;
             self.state.d.next = MessageState::Load;
         }
         if self.clear.val() {
             self.at.d.next = self.qp.val();
             self.oldest.d.next = self.msn.val();
             self.walk.d.next = 0.into();
+            self.arrives.d.next = false;
             self.state.d.next = MessageState::Clear;
         }
         self.slot.next =

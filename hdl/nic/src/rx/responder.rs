@@ -51,6 +51,7 @@ pub struct Responder<const W: usize> {
     pub finish_valid: Signal<Out, Bit>,
     pub finish_ready: Signal<In, Bit>,
     pub finish_write: Signal<Out, Bit>,
+    pub finish_addr: Signal<Out, Bits<64>>,
     pub finish_data: Signal<Out, Bits<64>>,
     pub finish_done: Signal<In, Bit>,
     pub finish_ticket: Signal<In, Bits<16>>,
@@ -96,7 +97,7 @@ impl<const W: usize> Responder<W> {
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, others_busy, look, look_conn, look_qp, look_msn, step,
             reached_ok, early_ok, none, failed, take, take_row, reached_valid, reached_ready, reached, done_count, check_valid,
             check_ready, check_qp, check_row, check_done, check_code, check_addr, check_failed, finish_valid, finish_ready,
-            finish_write, finish_data, finish_done, finish_ticket, executed, ar_desc_valid, ar_desc_ready, ar_desc_addr, ar_desc_len,
+            finish_write, finish_addr, finish_data, finish_done, finish_ticket, executed, ar_desc_valid, ar_desc_ready, ar_desc_addr, ar_desc_len,
             ar_valid, ar_ready, ar_data, retired_valid, retired_ready, retired, flush_valid, flush_qp, response_valid,
             response_ready, response, row_write, row_addr, row, init_done, commit_answer_valid, commit_answer_qp, step_qp, step_msn,
         })
@@ -149,6 +150,7 @@ impl<const W: usize> Logic for Responder<W> {
         self.executor.check_failed.next = self.check_failed.val();
         self.finish_valid.next = self.executor.finish_valid.val();
         self.finish_write.next = self.executor.finish_write.val();
+        self.finish_addr.next = self.executor.finish_addr.val();
         self.finish_data.next = self.executor.finish_data.val();
         self.executor.finish_ready.next = self.finish_ready.val();
         self.executor.finish_done.next = self.finish_done.val();

@@ -28,6 +28,12 @@ pub struct RxCommit {
     pub rnr: Signal<In, Bit>,
     /// R3 saw the QP in Error.
     pub qp_failed: Signal<In, Bit>,
+    /// A response of use.
+    pub used: Signal<In, Bit>,
+    /// D3: the step executed a request (`header` has its QP and number): why not, and the value before an atomic.
+    pub run: Signal<In, Bit>,
+    pub run_code: Signal<In, Bits<3>>,
+    pub run_value: Signal<In, Bits<64>>,
     pub placed: Signal<In, Bit>,
     pub addr: Signal<In, Bits<64>>,
     pub acked: Signal<In, Bit>,
@@ -52,6 +58,7 @@ pub struct RxCommit {
     kind_timer: Constant<Bits<3>>,
     kind_swap: Constant<Bits<3>>,
     kind_publish: Constant<Bits<3>>,
+    kind_executed: Constant<Bits<3>>,
 }
 
 impl RxCommit {
@@ -63,9 +70,10 @@ impl RxCommit {
             kind_dropped: Constant::new(kind::DROPPED.to_bits()),
             kind_timer: Constant::new(kind::TIMER.to_bits()),
             kind_swap: Constant::new(kind::EPOCH_SWAP.to_bits()),
-            kind_publish: Constant::new(kind::EPOCH_PUBLISH.to_bits());
-            clock, reset, swap, publish, step, header, timer, allowed, ack, probe, duplicate, outside, refused, code, rnr, qp_failed, placed,
-            addr, acked, now, share, path, cum, high, exp_valid, exp, valid, record, valid_r, row,
+            kind_publish: Constant::new(kind::EPOCH_PUBLISH.to_bits()),
+            kind_executed: Constant::new(kind::EXECUTED.to_bits());
+            clock, reset, swap, publish, step, header, timer, allowed, ack, probe, duplicate, outside, refused, code, rnr, qp_failed, used,
+            run, run_code, run_value, placed, addr, acked, now, share, path, cum, high, exp_valid, exp, valid, record, valid_r, row,
         })
     }
 }
@@ -127,6 +135,7 @@ impl Logic for RxCommit {
             if self.placed.val() {
                 self.row.d.next.addr = self.addr.val();
             }
+            self.row.d.next.used = self.used.val();
             self.row.d.next.acked = self.acked.val();
             self.row.d.next.cum = self.cum.val();
             self.row.d.next.high = self.high.val();
@@ -136,6 +145,14 @@ impl Logic for RxCommit {
             self.row.d.next.unacked = self.path.val().unacked;
             self.row.d.next.exp = 0.into();
             if self.exp_valid.val() {
+                self.row.d.next.exp = self.exp.val();
+            }
+            if self.run.val() {
+                self.row.d.next.kind = self.kind_executed.val();
+                self.row.d.next.conn = self.header.val().dest_qp.get_bits::<16>(0);
+                self.row.d.next.ppsn = self.header.val().msn;
+                self.row.d.next.code = bit_cast::<8, 3>(self.run_code.val());
+                self.row.d.next.addr = self.run_value.val();
                 self.row.d.next.exp = self.exp.val();
             }
         }

@@ -76,6 +76,10 @@ pub struct RxQpRow {
     pub pd: Bits<16>,
     pub peer_qpn: Bits<24>,
     pub failed: Bit,
+    /// D2: what the peer may do.
+    pub remote_write: Bit,
+    pub remote_read: Bit,
+    pub remote_atomic: Bit,
 }
 
 /// State of a receiving path besides cum, high and the vector (docs/protocol.md, section 4).
@@ -143,6 +147,8 @@ pub struct RxCommitRow {
     pub rnr: Bit,
     /// R3: the QP was seen in Error.
     pub qp_failed: Bit,
+    /// D6: a response of use.
+    pub used: Bit,
 }
 
 /// `commit_rx_kind`.
@@ -154,4 +160,6 @@ pub mod kind {
     pub const TIMER: u64 = 4;
     pub const EPOCH_SWAP: u64 = 5;
     pub const EPOCH_PUBLISH: u64 = 6;
+    /// D3: a request was executed: `conn` is its QP, `ppsn` its MSN, `addr` the value before an atomic.
+    pub const EXECUTED: u64 = 7;
 }

@@ -97,6 +97,9 @@ impl Logic for RxTables {
             self.qps.write_data.next.peer_qpn = self.words.val().get_bits::<24>(32);
             self.qps.write_data.next.pd = self.words.val().get_bits::<16>(224);
             self.qps.write_data.next.failed = false;
+            self.qps.write_data.next.remote_write = self.words.val().get_bit(2);
+            self.qps.write_data.next.remote_read = self.words.val().get_bit(3);
+            self.qps.write_data.next.remote_atomic = self.words.val().get_bit(4);
         }
 
         self.paths.write_enable.next = self.open_path.val() | self.put.val();

@@ -11,8 +11,8 @@ impl Logic for RxCore {
     fn update(&mut self) {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
-            self, clock, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest, place_full,
-            ack_full, rxerr_full, holding, waited, tickets
+            self, clock, state, h, ack_r, more, is_run, is_finish, running, asking, nak_full, is_timer, time, row, path,
+            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, tickets
         );
         clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal);
         self.tracker.reset.next = self.reset.val();
@@ -32,23 +32,58 @@ impl Logic for RxCore {
             & self.setup.init_done.val()
             & self.tables.init_done.val();
 
+        comment!("what the next step may be of: a request to execute, a READ_REQ or ATOMIC_REQ, a response; what kind the response of this one is");
+        self.runs.next = self.reads.val() & !self.timers.due.val() & (self.check_valid.val() | self.finish_valid.val());
+        self.finishes.next = self.runs.val() & self.finish_valid.val();
+        self.requests.next = self.reads.val()
+            & !self.timers.due.val()
+            & !self.runs.val()
+            & ((self.hdr_opcode.val() == self.op_read_req.val()) | (self.hdr_opcode.val() == self.op_atomic_req.val()));
+        self.responds.next = self.reads.val()
+            & !self.timers.due.val()
+            & !self.runs.val()
+            & ((self.hdr_opcode.val() == self.op_read_resp.val())
+                | (self.hdr_opcode.val() == self.op_atomic_resp.val())
+                | (self.hdr_opcode.val() == self.op_error_resp.val()));
+        self.length.next = self.hdr_length.val();
+        if self.reads.val() & (self.hdr_opcode.val() == self.op_atomic_req.val()) {
+            self.length.next = 8.into();
+        }
+        self.kind.next = 0.into();
+        if self.h.q.val().opcode == self.op_atomic_resp.val() {
+            self.kind.next = 1.into();
+        } else if self.h.q.val().opcode == self.op_error_resp.val() {
+            self.kind.next = 2.into();
+        }
+
         comment!("verdicts of a packet, from clock 5 of its step on, of a SEND from clock 8 on");
-        self.request.next = self.check.write.val() | self.check.send.val();
+        self.request.next = self.check.write.val() | self.check.send.val() | self.check.ask.val();
         self.refused.next = self.check.fresh.val() & (self.check.code.val().any() | self.check.rnr.val());
         self.accepted.next = self.check.fresh.val() & !self.refused.val();
         self.names_qp.next = self.check.fresh.val() & self.request.val() & !self.check.bad_qp.val();
-        self.placed.next =
-            (self.accepted.val() & self.request.val() & !self.check.late.val() & self.h.q.val().payload_bytes.any())
-                | self.check.again.val();
+        self.used.next = self.accepted.val() & self.check.used.val();
+        self.ends_run.next = self.is_run.q.val() & self.is_finish.q.val();
+        self.check_failed.next = self.check.qp_failed.val() | !self.check.qp.val().open;
+        self.placed.next = (((self.accepted.val() & self.request.val() & !self.check.late.val())
+            | (self.used.val() & (self.kind.val() != 2))
+            | self.ends_run.val())
+            & self.h.q.val().payload_bytes.any())
+            | self.check.again.val();
 
         comment!("outputs; what they show stays until the next step begins, and that waits until all of them are taken");
         self.place_valid.next = self.place_full.q.val();
         self.place_write.next = self.placed.val();
         self.place_addr.next = self.key.addr.val();
+        if self.check.response.val() {
+            self.place_addr.next = self.rsp_addr.val();
+        }
+        if self.ends_run.val() {
+            self.place_addr.next = self.run_addr.val();
+        }
         self.place_bytes.next = self.h.q.val().payload_bytes;
-        self.place_own.next = false;
-        self.place_data.next = 0.into();
-        self.place_swap.next = false;
+        self.place_own.next = self.ends_run.val();
+        self.place_data.next = self.run_data.val();
+        self.place_swap.next = self.check.response.val() & (self.kind.val() == 1);
         self.ack_valid.next = self.ack_full.q.val();
         self.ack_conn.next = self.h.q.val().conn;
         self.ack_home.next = self.h.q.val().home.get_bits::<3>(0);
@@ -65,6 +100,13 @@ impl Logic for RxCore {
         self.ack_mak_msn.next = self.ack_r.q.val().mak_msn;
         self.rxerr_valid.next = self.rxerr_full.q.val();
         self.rxerr_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
+        self.nak_valid.next = self.nak_full.q.val();
+        self.nak_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
+        self.nak_msn.next = self.h.q.val().msn;
+        self.nak_code.next = self.more.q.val().error_code;
+        if self.nak_ready.val() {
+            self.nak_full.d.next = false;
+        }
         if self.place_ready.val() {
             self.place_full.d.next = false;
         }
@@ -78,7 +120,9 @@ impl Logic for RxCore {
             & self.init_done.val()
             & (!self.place_full.q.val() | self.place_ready.val())
             & (!self.ack_full.q.val() | self.ack_ready.val())
-            & (!self.rxerr_full.q.val() | self.rxerr_ready.val());
+            & (!self.rxerr_full.q.val() | self.rxerr_ready.val())
+            & (!self.nak_full.q.val() | self.nak_ready.val())
+            & (!self.reads.val() | self.rsp_room.val());
 
         comment!("rows addressed: of the packet or the timer before its first clock, of the path's last QP in the step");
         self.read_conn.next = self.hdr_conn.val();
@@ -88,6 +132,9 @@ impl Logic for RxCore {
         if self.timers.due.val() {
             self.read_conn.next = bit_cast::<16, 24>(self.timers.due_row.val() >> 3);
             self.read_row.next = self.timers.due_row.val();
+        }
+        if self.runs.val() {
+            self.read_qp.next = self.run_qp.val();
         }
         if self.state.q.val() != RxState::Idle {
             self.read_qp.next = self.path.q.val().last_qp;
@@ -108,10 +155,15 @@ impl Logic for RxCore {
         self.setup.go.next = false;
         self.timers.taken.next = false;
         self.check.load.next = false;
+        self.check_ready.next = false;
+        self.finish_ready.next = false;
+        self.check_done.next = false;
+        self.ask_take.next = false;
+        self.rsp_take.next = false;
         match self.state.q.val() {
             RxState::Idle => {
                 if self.free.val() {
-                    if self.setup.pending.val() & self.hint.at_rest.val() {
+                    if self.setup.pending.val() & self.hint.at_rest.val() & !self.running.q.val() {
                         self.setup.go.next = true;
                         self.state.d.next = RxState::Settle;
                     } else if self.hint.swap_due.val() | self.hint.publish_due.val() {
@@ -122,8 +174,11 @@ impl Logic for RxCore {
                         self.timers.taken.next = true;
                         self.begin.next = true;
                     } else {
-                        self.hdr_ready.next = true;
-                        self.begin.next = self.hdr_valid.val();
+                        comment!("D3: a request is checked again, or exp passes it; otherwise a packet");
+                        self.check_ready.next = self.reads.val();
+                        self.finish_ready.next = self.reads.val();
+                        self.hdr_ready.next = !self.runs.val();
+                        self.begin.next = self.runs.val() | self.hdr_valid.val();
                     }
                 }
             }
@@ -156,7 +211,7 @@ impl Logic for RxCore {
                     if !self.effect.timer_due.val() {
                         self.state.d.next = RxState::Idle;
                     }
-                } else if !self.check.allowed.val() | self.check.ack.val() {
+                } else if !self.is_run.q.val() & (!self.check.allowed.val() | self.check.ack.val()) {
                     self.place_full.d.next = self.h.q.val().payload_bytes.any();
                     self.ack_full.d.next = self.check.allowed.val();
                     self.state.d.next = RxState::Commit;
@@ -174,7 +229,7 @@ impl Logic for RxCore {
             RxState::Apply => {
                 comment!("clock 5, of a SEND 8: R4 to R8, R10");
                 self.path.d.next = self.effect.after.val();
-                self.acking.d.next = self.effect.ack_now.val();
+                self.acking.d.next = self.effect.ack_now.val() & !self.is_run.q.val();
                 self.place_full.d.next = !self.is_timer.q.val() & self.h.q.val().payload_bytes.any();
                 self.taken.next = self.accepted.val();
                 if self.names_qp.val() {
@@ -189,7 +244,26 @@ impl Logic for RxCore {
                     self.rxerr_full.d.next = true;
                     self.fails.next = true;
                 }
+                comment!("D3: a request takes its place; D6, D7: a response is placed, an error told");
+                self.ask_take.next = self.accepted.val() & self.check.ask.val() & !self.check.late.val();
+                self.rsp_take.next = self.used.val() & (self.kind.val() != 2);
+                if self.used.val() & (self.kind.val() == 2) {
+                    self.nak_full.d.next = true;
+                }
                 self.state.d.next = RxState::Commit;
+                if self.is_run.q.val() {
+                    if self.is_finish.q.val() {
+                        comment!("the key is gone: as R4");
+                        self.rxerr_full.d.next = self.run_code.val().any();
+                        self.fails.next = self.run_code.val().any();
+                    } else {
+                        self.check_done.next = true;
+                        self.state.d.next = RxState::Idle;
+                        if self.check_failed.val() {
+                            self.running.d.next = false;
+                        }
+                    }
+                }
             }
             RxState::Commit => {
                 comment!("clock 6, of a SEND 9: write back and acknowledge as soon as the cumulative point and exp are final and told");
@@ -199,7 +273,11 @@ impl Logic for RxCore {
                     & (!self.acking.q.val() | self.collect.ready.val())
                 {
                     self.commits.next = true;
-                    self.changes.next = self.is_timer.q.val() | (self.check.allowed.val() & !self.check.ack.val());
+                    self.changes.next =
+                        !self.is_run.q.val() & (self.is_timer.q.val() | (self.check.allowed.val() & !self.check.ack.val()));
+                    if self.is_run.q.val() {
+                        self.running.d.next = false;
+                    }
                     self.state.d.next = RxState::Idle;
                 }
             }
@@ -214,6 +292,11 @@ impl Logic for RxCore {
             self.time.d.next = self.now.val();
             self.row.d.next = self.read_row.val();
             self.is_timer.d.next = self.timers.due.val();
+            self.is_run.d.next = self.runs.val();
+            self.is_finish.d.next = self.finishes.val();
+            if self.runs.val() {
+                self.running.d.next = true;
+            }
             self.h.d.next.opcode = self.hdr_opcode.val();
             self.h.d.next.ack_req = self.hdr_ack_req.val();
             self.h.d.next.ppsn = self.hdr_ppsn.val();
@@ -229,7 +312,7 @@ impl Logic for RxCore {
             self.h.d.next.last = self.hdr_last.val();
             self.h.d.next.va = self.hdr_va.val();
             self.h.d.next.rkey = self.hdr_rkey.val();
-            self.h.d.next.length = self.hdr_length.val();
+            self.h.d.next.length = self.length.val();
             self.h.d.next.payload_bytes = self.hdr_payload_bytes.val();
             self.h.d.next.rq_seq = self.hdr_rq_seq.val();
             self.h.d.next.imm = self.hdr_imm.val();
@@ -242,6 +325,19 @@ impl Logic for RxCore {
                 self.h.d.next.via = 0.into();
                 self.h.d.next.payload_bytes = 0.into();
             }
+            if self.runs.val() {
+                self.h.d.next.dest_qp = bit_cast::<24, 16>(self.run_qp.val());
+                self.h.d.next.msn = self.run_msn.val();
+                self.h.d.next.payload_bytes = 0.into();
+                if self.finishes.val() & self.run_write.val() {
+                    self.h.d.next.payload_bytes = 8.into();
+                }
+            }
+            self.more.d.next.tag = self.hdr_tag.val();
+            self.more.d.next.operand = self.hdr_operand.val();
+            self.more.d.next.compare = self.hdr_compare.val();
+            self.more.d.next.fetch_add = self.hdr_fetch_add.val();
+            self.more.d.next.error_code = self.hdr_error_code.val();
             self.ack_r.d.next.ts_echo = self.hdr_ts_echo.val();
             self.ack_r.d.next.service = self.hdr_service.val();
             self.ack_r.d.next.ce = self.hdr_ce.val();
@@ -258,7 +354,7 @@ impl Logic for RxCore {
         self.asks.next = self.sends.val()
             & ((self.hdr_opcode.val() == self.op_send.val())
                 | ((self.hdr_opcode.val() == self.op_write.val()) & self.hdr_has_imm.val()));
-        self.rq_look.next = self.begin.val() & !self.timers.due.val() & self.asks.val();
+        self.rq_look.next = self.begin.val() & !self.timers.due.val() & !self.runs.val() & self.asks.val();
         self.rq_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
         self.rq_seq.next = self.h.q.val().rq_seq;
         self.rq_msn.next = self.h.q.val().msn;
@@ -290,6 +386,52 @@ impl Logic for RxCore {
         self.pass_ticket.next = self.tickets.q.val();
         self.messages.pass_ready.next = self.pass_ready.val();
 
+        comment!("D3: requests of the peer");
+        self.ask_look.next = self.begin.val() & self.requests.val();
+        self.ask_conn.next = self.hdr_conn.val();
+        self.ask_qp.next = self.hdr_dest_qp.val().get_bits::<16>(0);
+        self.ask_msn.next = self.hdr_msn.val();
+        if self.commits.val() {
+            self.asking.d.next = false;
+        }
+        if self.ask_look.val() {
+            self.asking.d.next = true;
+        }
+        self.ask_step.next = self.ask_look.val() | self.asking.q.val();
+        self.asked.next.atomic = self.h.q.val().opcode == self.op_atomic_req.val();
+        self.asked.next.add = self.more.q.val().fetch_add;
+        self.asked.next.va = self.h.q.val().va;
+        self.asked.next.rkey = self.h.q.val().rkey;
+        self.asked.next.length = self.h.q.val().length;
+        self.asked.next.operand = bit_cast::<64, 32>(self.more.q.val().tag);
+        if self.h.q.val().opcode == self.op_atomic_req.val() {
+            self.asked.next.operand = self.more.q.val().operand;
+        }
+        self.asked.next.compare = self.more.q.val().compare;
+        self.ask_row.next = self.asked.val();
+        self.reached.next = self.messages.reached.val();
+        self.reached_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
+        self.reached_msn.next = self.messages.exp.val();
+        self.reached_ticket.next = self.tickets.q.val();
+        self.check_code.next = 0.into();
+        if self.run_length.val().any() {
+            self.check_code.next = bit_cast::<3, 2>(self.key.code.val());
+        }
+        self.check_addr.next = self.key.addr.val();
+        self.finish_done.next = self.commits.val() & self.is_run.q.val();
+        self.finish_ticket.next = self.tickets.q.val();
+
+        comment!("D6: responses to what is asked here");
+        self.rsp_look.next = self.begin.val() & self.responds.val();
+        self.rsp_qp.next = self.hdr_dest_qp.val().get_bits::<16>(0);
+        self.rsp_msn.next = self.hdr_msn.val();
+        self.rsp_kind.next = self.kind.val();
+        self.rsp_offset.next = self.h.q.val().va;
+        self.rsp_length.next = self.h.q.val().length;
+        self.rsp_tag.next = self.h.q.val().rkey;
+        self.rsp_bytes.next = self.h.q.val().payload_bytes;
+        self.rsp_ticket.next = self.tickets.q.val();
+
         comment!("received set, message, key and hint of the packet");
         self.tracker.fault.next = self.fault.val();
         self.tracker.start.next = self.begin.val();
@@ -301,12 +443,19 @@ impl Logic for RxCore {
         self.messages.qp.next = self.read_qp.val();
         self.messages.msn.next = self.hdr_msn.val();
         self.messages.payload_bytes.next = self.hdr_payload_bytes.val();
-        self.messages.length.next = self.hdr_length.val();
-        self.messages.consuming.next = self.asks.val();
+        self.messages.length.next = self.length.val();
+        self.messages.consuming.next = self.asks.val() & !self.runs.val();
+        self.messages.request.next = self.requests.val();
         self.messages.receive.next = self.hdr_rq_seq.val().get_bits::<8>(0);
         self.messages.attempt.next = self.sends.val() & self.hdr_attempt.val();
-        self.messages.take.next = self.taken.val() & self.request.val() & !self.check.late.val();
+        self.messages.take.next = (self.taken.val() & self.request.val() & !self.check.late.val())
+            | ((self.state.q.val() == RxState::Apply) & self.ends_run.val());
         self.messages.clear.next = self.setup.qp_write.val();
+        if self.runs.val() {
+            comment!("without payload it finishes the message that exp has come to");
+            self.messages.msn.next = self.run_msn.val();
+            self.messages.payload_bytes.next = 0.into();
+        }
         if self.state.q.val() == RxState::Settle {
             self.tracker.row.next = self.setup.path_row.val();
             self.tracker.ppsn.next = self.setup.path_start.val();
@@ -318,6 +467,23 @@ impl Logic for RxCore {
         self.key.va.next = self.hdr_va.val();
         self.key.bytes.next = bit_cast::<32, 13>(self.hdr_payload_bytes.val());
         self.key.right.next = 0.into();
+        if self.requests.val() {
+            comment!("D2: the whole message");
+            self.key.bytes.next = self.length.val();
+            self.key.right.next = 2.into();
+            if self.hdr_opcode.val() == self.op_atomic_req.val() {
+                self.key.right.next = 3.into();
+            }
+        }
+        if self.runs.val() {
+            self.key.rkey.next = self.run_rkey.val();
+            self.key.va.next = self.run_va.val();
+            self.key.bytes.next = self.run_length.val();
+            self.key.right.next = 2.into();
+            if self.run_atomic.val() {
+                self.key.right.next = 3.into();
+            }
+        }
         if self.state.q.val() == RxState::Class {
             comment!("Q4: byte `offset` of the message goes to that byte of the receive");
             self.key.start.next = self.check.send.val();
@@ -332,7 +498,9 @@ impl Logic for RxCore {
         self.key.write_data.next = self.setup.words.val().get_bits::<224>(0);
         self.hint.now.next = self.now.val();
         self.hint.cap.next = self.epoch_cap.val();
-        self.hint.add.next = self.taken.val() & self.request.val() & !self.check.late.val();
+        comment!("R11: what is placed, but for the results of atomics");
+        self.hint.add.next = self.taken.val()
+            & ((self.request.val() & !self.check.late.val()) | (self.check.used.val() & (self.kind.val() == 0)));
         self.hint.add_conn.next = self.h.q.val().conn;
         self.hint.add_bytes.next = self.h.q.val().payload_bytes;
         self.hint.read_conn.next = self.h.q.val().conn;
@@ -344,7 +512,7 @@ impl Logic for RxCore {
         comment!("checks, and what they mean for the path");
         self.check.fault.next = self.fault.val();
         self.check.header.next = self.h.q.val();
-        self.check.timer.next = self.is_timer.q.val();
+        self.check.timer.next = self.is_timer.q.val() | self.is_run.q.val();
         self.check.conn_row.next = self.tables.conn.val();
         self.check.qp_row.next = self.tables.qp.val();
         self.check.qp_error.next = self.qperr_data.val();
@@ -354,6 +522,11 @@ impl Logic for RxCore {
         self.check.key_code.next = self.key.code.val();
         self.check.found.next = self.rq_found.val();
         self.check.receive_bytes.next = self.rq_len.val();
+        self.check.places_none.next = self.ask_none.val();
+        self.check.places_failed.next = self.ask_failed.val();
+        self.check.places_room.next =
+            (self.messages.at_exp.val() & self.ask_reached_ok.val()) | (!self.messages.at_exp.val() & self.ask_early_ok.val());
+        self.check.response_used.next = self.rsp_used.val();
         self.effect.ack_delay.next = self.ack_delay.val();
         self.effect.ack_every.next = self.ack_every.val();
         self.effect.row.next = self.path.q.val();
@@ -410,7 +583,11 @@ impl Logic for RxCore {
         self.collect.code.next = self.check.code.val();
         self.collect.bad_qp.next = self.check.bad_qp.val();
         self.collect.rnr.next = self.check.rnr.val();
-        self.collect.rnr_timer.next = self.rq_timer.val();
+        self.collect.rnr_timer.next = bit_cast::<6, 5>(self.rq_timer.val());
+        if self.check.busy.val() {
+            comment!("busy, 10 us");
+            self.collect.rnr_timer.next = 33.into();
+        }
         self.collect.path.next = self.path.q.val();
         self.collect.cum.next = self.tracker.cum.val();
         self.collect.vector.next = self.tracker.vector.val();
@@ -458,7 +635,11 @@ impl Logic for RxCore {
         self.journal.rnr.next = self.check.rnr.val();
         self.journal.qp_failed.next = self.request.val() & !self.check.bad_qp.val() & self.check.qp_failed.val();
         self.journal.placed.next = self.placed.val();
-        self.journal.addr.next = self.key.addr.val();
+        self.journal.addr.next = self.place_addr.val();
+        self.journal.used.next = self.used.val();
+        self.journal.run.next = self.is_run.q.val();
+        self.journal.run_code.next = self.run_code.val();
+        self.journal.run_value.next = self.run_value.val();
         self.journal.acked.next = self.acking.q.val();
         self.journal.now.next = self.time.q.val();
         if self.state.q.val() == RxState::Idle {
@@ -494,11 +675,15 @@ impl Logic for RxCore {
         self.commit_rx_exp.next = self.journal.record.val().exp;
         self.commit_rx_rnr.next = self.journal.record.val().rnr;
         self.commit_rx_qp_failed.next = self.journal.record.val().qp_failed;
+        self.commit_rx_used.next = self.journal.record.val().used;
         if self.reset.val() {
             self.state.d.next = RxState::Idle;
             self.place_full.d.next = false;
             self.ack_full.d.next = false;
             self.rxerr_full.d.next = false;
+            self.nak_full.d.next = false;
+            self.running.d.next = false;
+            self.asking.d.next = false;
             self.holding.d.next = false;
             self.tickets.d.next = 0.into();
         }

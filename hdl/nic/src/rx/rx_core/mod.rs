@@ -1,10 +1,11 @@
-//! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, EPOCH SWAP, EPOCH PUBLISH, CFG.
-//! In: `hdr` records of good frames, table writes, registers, receives (recv_queue). Out: `place`, `ackdesc`, `ack`, `rxerr`, what
-//! becomes of receives, commit records. Guarantees: every output has room before it is made; 7 clocks a packet, acknowledged or not
+//! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, CHECK and FINISH of a request (section 11,
+//! D3), EPOCH SWAP, EPOCH PUBLISH, CFG. In: `hdr` records of good frames, table writes, registers, receives (recv_queue), requests to
+//! execute (responder). Out: `place`, `ackdesc`, `ack`, `rxerr`, `nak`, what becomes of receives, requests and responses, commit records. Guarantees: every output has room before it is made; 7 clocks a packet, acknowledged or not
 //! (more where a hole is filled), 10 a SEND, 5 an ACK.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use crate::rx::ack_collect::AckCollect;
+use crate::rx::executor::RequestRow;
 use crate::rx::key_check::KeyCheck;
 use crate::rx::message_tracker::MessageTracker;
 use crate::rx::packet_check::PacketCheck;
@@ -14,7 +15,7 @@ use crate::rx::rate_hint::RateHint;
 use crate::rx::rx_commit::RxCommit;
 use crate::rx::rx_config::RxConfig;
 use crate::rx::rx_layout::opcode_value;
-use crate::rx::rx_rows::{RxAckHeader, RxHeader, RxPathRow};
+use crate::rx::rx_rows::{RxAckHeader, RxHeader, RxPathRow, RxRequestHeader};
 use crate::rx::rx_tables::RxTables;
 use crate::rx::rx_timers::RxTimers;
 use rust_hdl_core::prelude::*;
@@ -78,6 +79,12 @@ pub struct RxCore {
     pub hdr_has_imm: Signal<In, Bit>,
     pub hdr_sol: Signal<In, Bit>,
     pub hdr_attempt: Signal<In, Bit>,
+    /// Of READs and atomics, and so are the next four.
+    pub hdr_tag: Signal<In, Bits<32>>,
+    pub hdr_operand: Signal<In, Bits<64>>,
+    pub hdr_compare: Signal<In, Bits<64>>,
+    pub hdr_fetch_add: Signal<In, Bit>,
+    pub hdr_error_code: Signal<In, Bits<8>>,
     pub hdr_ts_echo: Signal<In, Bits<16>>,
     pub hdr_service: Signal<In, Bits<16>>,
     pub hdr_ce: Signal<In, Bits<16>>,
@@ -163,6 +170,77 @@ pub struct RxCore {
     pub pass_qp: Signal<Out, Bits<16>>,
     pub pass_slot: Signal<Out, Bits<8>>,
     pub pass_ticket: Signal<Out, Bits<16>>,
+    /// D3, in the first clock of the step of a READ_REQ or ATOMIC_REQ (the QP and the connection may be ones that do not exist).
+    pub ask_look: Signal<Out, Bit>,
+    pub ask_conn: Signal<Out, Bits<16>>,
+    pub ask_qp: Signal<Out, Bits<16>>,
+    pub ask_msn: Signal<Out, Bits<24>>,
+    /// From the look until its step is committed.
+    pub ask_step: Signal<Out, Bit>,
+    /// request_places' answers, from three clocks later until the next look.
+    pub ask_reached_ok: Signal<In, Bit>,
+    pub ask_early_ok: Signal<In, Bit>,
+    pub ask_none: Signal<In, Bit>,
+    pub ask_failed: Signal<In, Bit>,
+    /// The request that was looked at is accepted.
+    pub ask_take: Signal<Out, Bit>,
+    pub ask_row: Signal<Out, RequestRow>,
+    /// One clock: `exp` has come to a request; payload writes ordered until then. Always taken.
+    pub reached: Signal<Out, Bit>,
+    pub reached_qp: Signal<Out, Bits<16>>,
+    pub reached_msn: Signal<Out, Bits<24>>,
+    pub reached_ticket: Signal<Out, Bits<16>>,
+    /// D3: the key of a request is checked again. No table write is applied from here to its `finish_done`, or a check that failed.
+    pub check_valid: Signal<In, Bit>,
+    pub check_ready: Signal<Out, Bit>,
+    pub check_done: Signal<Out, Bit>,
+    /// With `check_done`: 0, or why not; the bus address; the QP is in Error, or closed.
+    pub check_code: Signal<Out, Bits<3>>,
+    pub check_addr: Signal<Out, Bits<64>>,
+    pub check_failed: Signal<Out, Bit>,
+    /// `exp` passes the request; an atomic's new value is written.
+    pub finish_valid: Signal<In, Bit>,
+    pub finish_ready: Signal<Out, Bit>,
+    pub finish_done: Signal<Out, Bit>,
+    /// With `finish_done`: payload writes ordered up to and with it.
+    pub finish_ticket: Signal<Out, Bits<16>>,
+    /// The request of the check and the finish.
+    pub run_qp: Signal<In, Bits<16>>,
+    pub run_msn: Signal<In, Bits<24>>,
+    pub run_atomic: Signal<In, Bit>,
+    pub run_va: Signal<In, Bits<64>>,
+    pub run_rkey: Signal<In, Bits<32>>,
+    pub run_length: Signal<In, Bits<32>>,
+    /// Of the finish: why it could not be executed; the value before an atomic; what is written where.
+    pub run_code: Signal<In, Bits<3>>,
+    pub run_value: Signal<In, Bits<64>>,
+    pub run_write: Signal<In, Bit>,
+    pub run_addr: Signal<In, Bits<64>>,
+    pub run_data: Signal<In, Bits<64>>,
+    /// D6, in the first clock of the step of a response; the next five are stable from the next clock on.
+    pub rsp_look: Signal<Out, Bit>,
+    pub rsp_qp: Signal<Out, Bits<16>>,
+    pub rsp_msn: Signal<Out, Bits<24>>,
+    /// 0 READ_RESP, 1 ATOMIC_RESP, 2 ERROR_RESP.
+    pub rsp_kind: Signal<Out, Bits<2>>,
+    pub rsp_offset: Signal<Out, Bits<64>>,
+    pub rsp_length: Signal<Out, Bits<32>>,
+    pub rsp_tag: Signal<Out, Bits<32>>,
+    pub rsp_bytes: Signal<Out, Bits<13>>,
+    /// read_table's answer, from clock 4 on.
+    pub rsp_used: Signal<In, Bit>,
+    pub rsp_addr: Signal<In, Bits<64>>,
+    /// A further response may be taken.
+    pub rsp_room: Signal<In, Bit>,
+    pub rsp_take: Signal<Out, Bit>,
+    /// One clock after `rsp_take`: payload writes ordered up to and with it.
+    pub rsp_ticket: Signal<Out, Bits<16>>,
+    /// D7: an ERROR_RESP of use fails its message.
+    pub nak_valid: Signal<Out, Bit>,
+    pub nak_ready: Signal<In, Bit>,
+    pub nak_qp: Signal<Out, Bits<16>>,
+    pub nak_msn: Signal<Out, Bits<24>>,
+    pub nak_code: Signal<Out, Bits<8>>,
     pub rxerr_valid: Signal<Out, Bit>,
     pub rxerr_ready: Signal<In, Bit>,
     pub rxerr_qp: Signal<Out, Bits<16>>,
@@ -195,6 +273,8 @@ pub struct RxCore {
     pub commit_rx_rnr: Signal<Out, Bit>,
     /// R3 saw the packet's QP in Error.
     pub commit_rx_qp_failed: Signal<Out, Bit>,
+    /// D6: a response of use.
+    pub commit_rx_used: Signal<Out, Bit>,
     tracker: PathTracker,
     key: KeyCheck,
     messages: MessageTracker,
@@ -210,6 +290,15 @@ pub struct RxCore {
     /// The packet of the step.
     h: DFF<RxHeader>,
     ack_r: DFF<RxAckHeader>,
+    more: DFF<RxRequestHeader>,
+    /// The step is a CHECK or a FINISH; it is a FINISH.
+    is_run: DFF<Bit>,
+    is_finish: DFF<Bit>,
+    /// A request is between its CHECK and its FINISH.
+    running: DFF<Bit>,
+    /// The step is that of a request.
+    asking: DFF<Bit>,
+    nak_full: DFF<Bit>,
     is_timer: DFF<Bit>,
     /// When it began: the time of all its effects.
     time: DFF<Bits<32>>,
@@ -247,6 +336,21 @@ pub struct RxCore {
     read_conn: Signal<Local, Bits<16>>,
     read_qp: Signal<Local, Bits<16>>,
     read_row: Signal<Local, Bits<24>>,
+    runs: Signal<Local, Bit>,
+    finishes: Signal<Local, Bit>,
+    length: Signal<Local, Bits<32>>,
+    requests: Signal<Local, Bit>,
+    responds: Signal<Local, Bit>,
+    kind: Signal<Local, Bits<2>>,
+    used: Signal<Local, Bit>,
+    ends_run: Signal<Local, Bit>,
+    asked: Signal<Local, RequestRow>,
+    reads: Constant<Bit>,
+    op_read_req: Constant<Bits<8>>,
+    op_atomic_req: Constant<Bits<8>>,
+    op_read_resp: Constant<Bits<8>>,
+    op_atomic_resp: Constant<Bits<8>>,
+    op_error_resp: Constant<Bits<8>>,
     sends: Constant<Bit>,
     op_write: Constant<Bits<8>>,
     op_send: Constant<Bits<8>>,
@@ -264,6 +368,12 @@ impl RxCore {
             tables: RxTables::new(config),
             check: PacketCheck::new(config),
             collect: AckCollect::new(config),
+            reads: Constant::new(config.reads),
+            op_read_req: Constant::new(opcode_value("READ_REQ").to_bits()),
+            op_atomic_req: Constant::new(opcode_value("ATOMIC_REQ").to_bits()),
+            op_read_resp: Constant::new(opcode_value("READ_RESP").to_bits()),
+            op_atomic_resp: Constant::new(opcode_value("ATOMIC_RESP").to_bits()),
+            op_error_resp: Constant::new(opcode_value("ERROR_RESP").to_bits()),
             sends: Constant::new(config.sends),
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
             op_send: Constant::new(opcode_value("SEND").to_bits());
@@ -273,7 +383,7 @@ impl RxCore {
             commit_rx_valid,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
             hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm,
-            hdr_sol, hdr_attempt, hdr_ts_echo, hdr_service, hdr_ce,
+            hdr_sol, hdr_attempt, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, ack_conn, ack_home, ack_cum,
             ack_ts_echo, ack_service, ack_ce, ack_dup, ack_flags, ack_rate, ack_sav, ack_mak_qp, ack_mak_code, ack_mak_msn,
             ackdesc_conn, ackdesc_home, ackdesc_via, ackdesc_cum, ackdesc_ts_echo, ackdesc_service, ackdesc_ce, ackdesc_dup,
@@ -281,9 +391,16 @@ impl RxCore {
             ackdesc_sav, commit_rx_kind, commit_rx_class, commit_rx_conn, commit_rx_home, commit_rx_via, commit_rx_opcode,
             commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
             commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
-            commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
+            commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
             rq_found, rq_addr, rq_len, rq_lkey, rq_timer, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
             rq_by_write, rq_failed, pass_valid, pass_ready, pass_qp, pass_slot, pass_ticket,
+            ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_reached_ok, ask_early_ok, ask_none, ask_failed, ask_take, ask_row,
+            reached, reached_qp, reached_msn, reached_ticket, check_valid, check_ready, check_done, check_code, check_addr,
+            check_failed, finish_valid, finish_ready, finish_done, finish_ticket, run_qp, run_msn, run_atomic, run_va, run_rkey,
+            run_length, run_code, run_value, run_write, run_addr, run_data, rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset,
+            rsp_length, rsp_tag, rsp_bytes, rsp_used, rsp_addr, rsp_room, rsp_take, rsp_ticket, nak_valid, nak_ready, nak_qp,
+            nak_msn, nak_code, more, is_run, is_finish, running, asking, nak_full, runs, finishes, length, requests, responds,
+            kind, used, ends_run, asked,
             effect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
             place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, commits, changes, swaps, publishes, accepted, refused, names_qp,
             placed, taken, fails, read_conn, read_qp, read_row,
