@@ -16,6 +16,7 @@ module proof #(parameter CHUNKS = 256, parameter ROWS = 2048, parameter PER_ROW 
     input wire [12:0] seq_bytes,
     input wire seq_first,
     input wire seq_last,
+    input wire [1:0] seq_kind,
     input wire ret_valid,
     input wire [23:0] ret_row,
     input wire [23:0] ret_ppsn,
@@ -27,6 +28,7 @@ module proof #(parameter CHUNKS = 256, parameter ROWS = 2048, parameter PER_ROW 
     wire [15:0] seq_rsp_qp, ret_rsp_qp;
     wire [23:0] seq_rsp_msn, seq_rsp_index, ret_rsp_msn;
     wire [12:0] seq_rsp_bytes, ret_rsp_bytes;
+    wire [1:0] seq_rsp_kind, ret_rsp_kind;
     block dut (.fault(5'd0), .*);
 
     (* hierconn *) wire \dut.mapping_q , \dut.finishing_q , \dut.parked_q , \dut.try_again_q , \dut.flush_wait_q , \dut.flush_on_q , \dut.flush_look_q ;
@@ -38,7 +40,7 @@ module proof #(parameter CHUNKS = 256, parameter ROWS = 2048, parameter PER_ROW 
     (* hierconn *) wire [19:0] \dut.unused_data_in , \dut.unused_data_out , \dut.chunk ;
     (* hierconn *) wire [23:0] \dut.row_q , \dut.walk_q , \dut.flush_row_q , \dut.map_write_address , \dut.map_row , \dut.map.tap_at , \dut.entries.tap_at , \dut.parked_row_q ;
     (* hierconn *) wire [27:0] \dut.map.tap , \dut.map_read_data , \dut.map_write_data ;
-    (* hierconn *) wire [78:0] \dut.entries.tap , \dut.entries_read_data , \dut.entry_q , \dut.parked_entry_q ;
+    (* hierconn *) wire [80:0] \dut.entries.tap , \dut.entries_read_data , \dut.entry_q , \dut.parked_entry_q ;
 
     (* anyconst *) wire [19:0] chunk_of;
     (* anyconst *) wire [23:0] row_of;
@@ -51,7 +53,7 @@ module proof #(parameter CHUNKS = 256, parameter ROWS = 2048, parameter PER_ROW 
     end
     wire [19:0] row_chunk = dut.map.tap[19:0];
     wire [7:0] row_live = dut.map.tap[27:20];
-    wire [78:0] stored = dut.entries.tap;
+    wire [80:0] stored = dut.entries.tap;
     wire [19:0] read_chunk = dut.map_read_data[19:0];
     wire [7:0] read_live = dut.map_read_data[27:20];
 
@@ -65,13 +67,13 @@ module proof #(parameter CHUNKS = 256, parameter ROWS = 2048, parameter PER_ROW 
     wire [7:0] written_live = dut.map_write_data[27:20];
     // what the packet carried
     reg known;
-    reg [78:0] value;
+    reg [80:0] value;
     wire ours = dut.mapping_q && dut.row_q == row_of && dut.slot_q == slot_of;
     // the connection of the row was opened anew, and nothing was stored for the row since
     reg forgotten;
     // the answer that comes in the next clock
     reg answers;
-    reg [78:0] answer;
+    reg [80:0] answer;
     always @(posedge clock) begin
         if (gets) begin
             listed <= 0;
@@ -120,8 +122,8 @@ module proof #(parameter CHUNKS = 256, parameter ROWS = 2048, parameter PER_ROW 
         if (goes_back) none_comes_back_twice: assert (!listed);
         if (goes_back) goes_back_without_live_packets: assert (!init_done || written_live == 0);
         if (dut.mapping_q && dut.row_q == row_of && dut.op_q == ALLOC && !dut.in_use) alloc_is_stored: assert (dut.stores);
-        if (answers && dut.finish_op_q == LOOKUP) lookup_returns_what_was_stored: assert (seq_rsp_valid && {seq_rsp_last, seq_rsp_first, seq_rsp_bytes, seq_rsp_index, seq_rsp_msn, seq_rsp_qp} == answer);
-        if (answers && dut.finish_op_q == FREE) free_returns_what_was_stored: assert (ret_rsp_valid && {ret_rsp_bytes, ret_rsp_msn, ret_rsp_qp} == {answer[76:64], answer[39:0]});
+        if (answers && dut.finish_op_q == LOOKUP) lookup_returns_what_was_stored: assert (seq_rsp_valid && {seq_rsp_kind, seq_rsp_last, seq_rsp_first, seq_rsp_bytes, seq_rsp_index, seq_rsp_msn, seq_rsp_qp} == answer);
+        if (answers && dut.finish_op_q == FREE) free_returns_what_was_stored: assert (ret_rsp_valid && {ret_rsp_kind, ret_rsp_bytes, ret_rsp_msn, ret_rsp_qp} == {answer[80:79], answer[76:64], answer[39:0]});
 
         if (dut.mapping_q && dut.row_q == row_of && dut.stores) nothing_of_an_earlier_life: assert (!forgotten);
 

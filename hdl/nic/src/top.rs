@@ -436,6 +436,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         comment!("completions and errors");
         self.completion.ret_valid.next = self.tx.ret_valid.val();
         self.tx.ret_ready.next = self.completion.ret_ready.val();
+        self.tx.resp_ready.next = true;
         self.completion.ret_qp.next = self.tx.ret_qp.val();
         self.completion.ret_msn.next = self.tx.ret_msn.val();
         self.completion.ret_bytes.next = self.tx.ret_bytes.val();

@@ -17,7 +17,7 @@ fn small(ret: usize) -> BuildConfig {
 fn simulation_equals_verilog() {
     difftest!(Retire::new(&small(2)), clock: clock, inputs: {
         reset, acked_valid, acked_conn, acked_path, acked_base_ppsn, acked_mask, free_ready, free_rsp_valid, free_rsp_qp,
-        free_rsp_msn, free_rsp_bytes, ret_ready, rb_addr, open_valid, open_conn
+        free_rsp_msn, free_rsp_bytes, free_rsp_kind, ret_ready, resp_ready, rb_addr, open_valid, open_conn
     })
     .top("retire")
     .cycles(4000)
@@ -29,6 +29,7 @@ fn simulation_equals_verilog() {
     .source("acked_valid", "acked_ready", &["acked_conn", "acked_path", "acked_base_ppsn", "acked_mask"])
     .sink("free_ready")
     .sink("ret_ready")
+    .sink("resp_ready")
     .stimulus(|random, cycle, inputs| {
         // an answer two clocks after a request was taken; sometimes one that nobody asked for
         let taken = inputs.sampled("free_valid") & inputs.previous("free_ready");
@@ -41,6 +42,11 @@ fn simulation_equals_verilog() {
         }
     })
     .run();
+}
+
+/// Whether it was one of a message (0), of a response or an ERROR_RESP.
+fn kind_of(row: u64, ppsn: u64) -> u64 {
+    carried(row, ppsn).1 % 3
 }
 
 /// What the reference packet of a row and PPSN carried.
@@ -97,6 +103,7 @@ fn run(words: &[(u64, u64, u64, u64)], config: &BuildConfig, busy: f64, seed: u6
             bench.set("free_rsp_qp", qp);
             bench.set("free_rsp_msn", msn);
             bench.set("free_rsp_bytes", bytes);
+            bench.set("free_rsp_kind", kind_of(row, ppsn));
         }
         let free_ready = since_request >= 1 && !rng.random_bool(busy);
         bench.set("free_ready", free_ready.into());
@@ -111,9 +118,21 @@ fn run(words: &[(u64, u64, u64, u64)], config: &BuildConfig, busy: f64, seed: u6
         }
         let ret_ready = !rng.random_bool(busy);
         bench.set("ret_ready", ret_ready.into());
-        if ret_ready && bench.high("ret_valid") {
+        let resp_ready = !rng.random_bool(busy);
+        bench.set("resp_ready", resp_ready.into());
+        let (ret, resp) = (bench.high("ret_valid"), bench.high("resp_valid"));
+        assert!(!(ret && resp));
+        if ret && ret_ready || resp && resp_ready {
             let (conn, path, ppsn) = to_ret.pop_front().expect("a packet too many");
-            assert_eq!((bench.get("ret_qp"), bench.get("ret_msn"), bench.get("ret_bytes")), carried(conn * 8 + path, ppsn));
+            let (qp, msn, bytes) = carried(conn * 8 + path, ppsn);
+            let kind = kind_of(conn * 8 + path, ppsn);
+            assert_eq!(resp, kind != 0, "a response goes to request_places, a message to completion");
+            if resp {
+                let got = ["error", "conn", "qp", "msn"].map(|name| bench.get(&format!("resp_{name}")));
+                assert_eq!(got, [u64::from(kind == 2), conn, qp, msn]);
+            } else {
+                assert_eq!((bench.get("ret_qp"), bench.get("ret_msn"), bench.get("ret_bytes")), (qp, msn, bytes));
+            }
         }
         if bench.high("commit_valid") {
             let (conn, path, ppsn) = to_commit.pop_front().expect("a record too many");

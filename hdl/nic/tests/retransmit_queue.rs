@@ -21,7 +21,7 @@ fn simulation_equals_verilog() {
 
 fn simulation_equals_verilog_of(config: BuildConfig) {
     difftest!(RetransmitQueue::new(&config), clock: clock, inputs: {
-        reset, fault, seq_valid, seq_op, seq_row, seq_ppsn, seq_qp, seq_msn, seq_index, seq_bytes, seq_first, seq_last,
+        reset, fault, seq_valid, seq_op, seq_row, seq_ppsn, seq_qp, seq_msn, seq_index, seq_bytes, seq_first, seq_last, seq_kind,
         ret_valid, ret_row, ret_ppsn, flush_valid, flush_conn
     })
     .top("retransmit_queue")
@@ -52,6 +52,7 @@ struct Entry {
     bytes: u64,
     first: u64,
     last: u64,
+    kind: u64,
 }
 
 fn entry(rng: &mut StdRng) -> Entry {
@@ -63,6 +64,7 @@ fn entry(rng: &mut StdRng) -> Entry {
         bytes: bits(rng, 13),
         first: bits(rng, 1),
         last: bits(rng, 1),
+        kind: bits(rng, 2),
     }
 }
 
@@ -98,6 +100,7 @@ impl Queue {
             ("seq_bytes", e.bytes),
             ("seq_first", e.first),
             ("seq_last", e.last),
+            ("seq_kind", e.kind),
         ] {
             self.bench.set(name, value);
         }
@@ -117,14 +120,15 @@ impl Queue {
             bytes: b.get("seq_rsp_bytes"),
             first: b.get("seq_rsp_first"),
             last: b.get("seq_rsp_last"),
+            kind: b.get("seq_rsp_kind"),
         }
     }
 
-    fn free(&mut self, row: u64, ppsn: u64) -> (u64, u64, u64) {
+    fn free(&mut self, row: u64, ppsn: u64) -> (u64, u64, u64, u64) {
         self.request("ret", row, ppsn);
         let b = &mut self.bench;
         assert!(b.high("ret_rsp_valid"));
-        (b.get("ret_rsp_qp"), b.get("ret_rsp_msn"), b.get("ret_rsp_bytes"))
+        (b.get("ret_rsp_qp"), b.get("ret_rsp_msn"), b.get("ret_rsp_bytes"), b.get("ret_rsp_kind"))
     }
 }
 
@@ -178,7 +182,7 @@ fn entries_come_back(config: &BuildConfig) {
             _ if !held.is_empty() => {
                 let (&(row, ppsn), &e) = held.iter().nth(rng.random_range(0..held.len())).unwrap();
                 held.remove(&(row, ppsn));
-                assert_eq!(q.free(row, ppsn), (e.qp, e.msn, e.bytes));
+                assert_eq!(q.free(row, ppsn), (e.qp, e.msn, e.bytes, e.kind));
                 freed += 1;
             }
             _ => {}
@@ -248,12 +252,12 @@ fn an_alloc_one_window_ahead_waits_for_the_free() {
         q.bench.clock();
         assert!(!q.bench.high("room") && !q.bench.high("seq_ready"), "the alloc waits");
         // a free of another entry does not help
-        assert_eq!(q.free(3, 6), (other.qp, other.msn, other.bytes));
+        assert_eq!(q.free(3, 6), (other.qp, other.msn, other.bytes, other.kind));
         for _ in 0..20 {
             q.bench.clock();
             assert!(!q.bench.high("room"));
         }
-        assert_eq!(q.free(3, 5), (old.qp, old.msn, old.bytes));
+        assert_eq!(q.free(3, 5), (old.qp, old.msn, old.bytes, old.kind));
         for _ in 0..4 {
             q.bench.clock();
         }
@@ -261,8 +265,8 @@ fn an_alloc_one_window_ahead_waits_for_the_free() {
         assert_eq!(q.lookup(3, 5 + ahead), new);
         // the free of n and that of n + W back to back: the alloc is stored in between
         q.alloc(3, 5 + 2 * ahead, old);
-        assert_eq!(q.free(3, 5 + ahead), (new.qp, new.msn, new.bytes));
-        assert_eq!(q.free(3, 5 + 2 * ahead), (old.qp, old.msn, old.bytes));
+        assert_eq!(q.free(3, 5 + ahead), (new.qp, new.msn, new.bytes, new.kind));
+        assert_eq!(q.free(3, 5 + 2 * ahead), (old.qp, old.msn, old.bytes, old.kind));
         // every chunk is back
         for chunk in 0..config.pool_packets as u64 / 8 {
             assert!(q.bench.high("room"), "chunk {chunk}");
@@ -295,10 +299,10 @@ fn flush_forgets_an_alloc_that_waits() {
         q.bench.clock();
     }
     assert!(!q.bench.high("flush_busy") && q.bench.high("room"), "nothing waits any more");
-    assert_eq!(q.free(0, 7), (other.qp, other.msn, other.bytes));
+    assert_eq!(q.free(0, 7), (other.qp, other.msn, other.bytes, other.kind));
     q.alloc(8, 5, new);
     assert_eq!(q.lookup(8, 5), new);
-    assert_eq!(q.free(8, 5), (new.qp, new.msn, new.bytes));
+    assert_eq!(q.free(8, 5), (new.qp, new.msn, new.bytes, new.kind));
     for chunk in 0..config.pool_packets as u64 / 8 {
         assert!(q.bench.high("room"), "chunk {chunk}");
         q.alloc(chunk / 8, 8 * (chunk % 8), old);
@@ -309,7 +313,7 @@ fn flush_forgets_an_alloc_that_waits() {
 #[test]
 fn fault_12_is_visible() {
     let mut q = Queue::new(&small());
-    let e = Entry { qp: 1, msn: 2, index: 3, bytes: 4, first: 0, last: 1 };
+    let e = Entry { qp: 1, msn: 2, index: 3, bytes: 4, first: 0, last: 1, kind: 2 };
     q.alloc(0, 0, e);
     q.bench.set("fault", 12);
     assert_eq!(q.lookup(0, 0), Entry { index: 0, ..e });

@@ -73,7 +73,7 @@ fn core_equals_verilog() {
     difftest!(TxCore::new(&small()), clock: clock, inputs: {
         reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_data, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts,
         msg_length, rel_conn_ready, ack_valid, ack_conn, ack_home, ack_cum, ack_ts_echo, ack_service, ack_ce, ack_dup,
-        ack_flags, ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_ready, ret_ready, nak_ready, cerr_ready,
+        ack_flags, ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_ready, ret_ready, resp_ready, nak_ready, cerr_ready,
         qperr_data, portset_ready, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_ready, over_done,
         over_failed, over_head, again_ready
     })

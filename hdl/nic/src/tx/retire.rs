@@ -1,7 +1,7 @@
 //! retire: turns newly acknowledged words into retired packets.
 //! In: `acked` (a 64-bit mask and the PPSN of its bit 0), the answers of retransmit_queue. Out: `free` requests, `ret` (one retired packet) to completion,
-//! `wake_b`, and the table of retired bytes per connection (read port `rb`).
-//! Guarantees: every bit set gives exactly one `ret`, in PPSN order within a word, words in order; retired_bytes is written before the wake that follows it.
+//! or `resp`, one of a response, to request_places; `wake_b`, and the table of retired bytes per connection (read port `rb`).
+//! Guarantees: every bit set gives exactly one `ret` or `resp`, in PPSN order within a word, words in order; retired_bytes is written before the wake that follows it.
 use super::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
@@ -34,6 +34,9 @@ pub struct RetiredPacket {
     pub qp: Bits<16>,
     pub msn: Bits<24>,
     pub bytes: Bits<13>,
+    /// 0 of a message, 1 of a response, 2 ERROR_RESP.
+    pub kind: Bits<2>,
+    pub conn: Bits<16>,
 }
 
 /// See the module documentation.
@@ -58,11 +61,19 @@ pub struct Retire {
     pub free_rsp_qp: Signal<In, Bits<16>>,
     pub free_rsp_msn: Signal<In, Bits<24>>,
     pub free_rsp_bytes: Signal<In, Bits<13>>,
+    pub free_rsp_kind: Signal<In, Bits<2>>,
     pub ret_valid: Signal<Out, Bit>,
     pub ret_ready: Signal<In, Bit>,
     pub ret_qp: Signal<Out, Bits<16>>,
     pub ret_msn: Signal<Out, Bits<24>>,
     pub ret_bytes: Signal<Out, Bits<13>>,
+    pub resp_valid: Signal<Out, Bit>,
+    pub resp_ready: Signal<In, Bit>,
+    /// Of an ERROR_RESP.
+    pub resp_error: Signal<Out, Bit>,
+    pub resp_conn: Signal<Out, Bits<16>>,
+    pub resp_qp: Signal<Out, Bits<16>>,
+    pub resp_msn: Signal<Out, Bits<24>>,
     pub wake_b_valid: Signal<Out, Bit>,
     pub wake_b_conn: Signal<Out, Bits<16>>,
     /// Connection whose retired bytes appear on `rb_data` one clock later.
@@ -104,6 +115,7 @@ pub struct Retire {
     ask: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     move_on: Signal<Local, Bit>,
+    leaves: Signal<Local, Bit>,
     rest: Signal<Local, Bits<64>>,
     rb_write: Signal<Local, Bit>,
     rb_row: Signal<Local, Bits<24>>,
@@ -130,7 +142,7 @@ impl Retire {
             last_row: Constant::new((config.conns as u64 - 1).to_bits());
             clock, reset, acked_valid, acked_ready, acked_conn, acked_path, acked_base_ppsn, acked_mask, acked_room4,
             free_valid, free_ready, free_row, free_ppsn, free_rsp_valid, free_rsp_qp, free_rsp_msn, free_rsp_bytes,
-            ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, wake_b_valid, wake_b_conn, rb_addr, rb_data, open_valid,
+            free_rsp_kind, resp_valid, resp_ready, resp_error, resp_conn, resp_qp, resp_msn, leaves, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, wake_b_valid, wake_b_conn, rb_addr, rb_data, open_valid,
             open_conn, idle, init_done, commit_valid, commit_conn, commit_home, commit_ppsn, commit_qp, commit_msn,
             commit_bytes, first, word, next_valid, upcoming, asked_valid, asked, adding, adding_packet, adding_entry,
             promised, may_ask, ask, take, move_on, rest, rb_write, rb_row, rb_value, open_wait, opening, walk, ready,
@@ -206,6 +218,8 @@ impl Logic for Retire {
         self.adding_entry.d.next.qp = self.free_rsp_qp.val();
         self.adding_entry.d.next.msn = self.free_rsp_msn.val();
         self.adding_entry.d.next.bytes = self.free_rsp_bytes.val();
+        self.adding_entry.d.next.kind = self.free_rsp_kind.val();
+        self.adding_entry.d.next.conn = self.asked.q.val().conn;
         self.rb_own.read_address.next = bit_cast::<24, 16>(self.asked.q.val().conn);
         self.rb_write.next = self.adding.q.val();
         self.rb_row.next = bit_cast::<24, 16>(self.adding_packet.q.val().conn);
@@ -222,16 +236,22 @@ impl Logic for Retire {
         self.commit_msn.next = self.adding_entry.q.val().msn;
         self.commit_bytes.next = self.adding_entry.q.val().bytes;
 
-        comment!("to completion; a place is promised when a packet is asked for");
-        self.ret_valid.next = !self.done.empty.val();
+        comment!("to completion or request_places; a place is promised when a packet is asked for");
+        self.ret_valid.next = !self.done.empty.val() & !self.done.data_out.val().kind.any();
+        self.resp_valid.next = !self.done.empty.val() & self.done.data_out.val().kind.any();
+        self.resp_error.next = self.done.data_out.val().kind == 2;
+        self.resp_conn.next = self.done.data_out.val().conn;
+        self.resp_qp.next = self.done.data_out.val().qp;
+        self.resp_msn.next = self.done.data_out.val().msn;
         self.ret_qp.next = self.done.data_out.val().qp;
         self.ret_msn.next = self.done.data_out.val().msn;
         self.ret_bytes.next = self.done.data_out.val().bytes;
-        self.done.read.next = self.ret_ready.val();
-        if self.ask.val() & !(self.ret_valid.val() & self.ret_ready.val()) {
+        self.leaves.next = (self.ret_valid.val() & self.ret_ready.val()) | (self.resp_valid.val() & self.resp_ready.val());
+        self.done.read.next = self.leaves.val();
+        if self.ask.val() & !self.leaves.val() {
             self.promised.d.next = self.promised.q.val() + 1;
         }
-        if !self.ask.val() & self.ret_valid.val() & self.ret_ready.val() {
+        if !self.ask.val() & self.leaves.val() {
             self.promised.d.next = self.promised.q.val() - 1;
         }
 

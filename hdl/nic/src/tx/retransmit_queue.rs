@@ -21,6 +21,8 @@ pub struct PacketEntry {
     pub bytes: Bits<13>,
     pub first: Bit,
     pub last: Bit,
+    /// 0 of a message, 1 of a response, 2 ERROR_RESP.
+    pub kind: Bits<2>,
 }
 
 /// The chunk of (path row, PPSN mod W / 8).
@@ -58,6 +60,7 @@ pub struct RetransmitQueue {
     pub seq_bytes: Signal<In, Bits<13>>,
     pub seq_first: Signal<In, Bit>,
     pub seq_last: Signal<In, Bit>,
+    pub seq_kind: Signal<In, Bits<2>>,
     /// Two clocks after a lookup was taken, for one clock.
     pub seq_rsp_valid: Signal<Out, Bit>,
     pub seq_rsp_qp: Signal<Out, Bits<16>>,
@@ -66,6 +69,7 @@ pub struct RetransmitQueue {
     pub seq_rsp_bytes: Signal<Out, Bits<13>>,
     pub seq_rsp_first: Signal<Out, Bit>,
     pub seq_rsp_last: Signal<Out, Bit>,
+    pub seq_rsp_kind: Signal<Out, Bits<2>>,
     pub ret_valid: Signal<In, Bit>,
     pub ret_ready: Signal<Out, Bit>,
     pub ret_row: Signal<In, Bits<24>>,
@@ -75,6 +79,7 @@ pub struct RetransmitQueue {
     pub ret_rsp_qp: Signal<Out, Bits<16>>,
     pub ret_rsp_msn: Signal<Out, Bits<24>>,
     pub ret_rsp_bytes: Signal<Out, Bits<13>>,
+    pub ret_rsp_kind: Signal<Out, Bits<2>>,
     /// Valid from the clock after the last alloc was taken.
     pub room: Signal<Out, Bit>,
     /// One clock: forget every packet of the connection.
@@ -145,7 +150,7 @@ impl RetransmitQueue {
             row_ring: Constant::new((chunks_per_row as u64 - 1).to_bits()),
             conn_ring: Constant::new((rows_of_conn as u64 - 1).to_bits());
             clock, reset, fault, seq_valid, seq_ready, seq_op, seq_row, seq_ppsn, seq_qp, seq_msn, seq_index, seq_bytes,
-            seq_first, seq_last, seq_rsp_valid, seq_rsp_qp, seq_rsp_msn, seq_rsp_index, seq_rsp_bytes, seq_rsp_first,
+            seq_first, seq_last, seq_kind, seq_rsp_kind, ret_rsp_kind, seq_rsp_valid, seq_rsp_qp, seq_rsp_msn, seq_rsp_index, seq_rsp_bytes, seq_rsp_first,
             seq_rsp_last, ret_valid, ret_ready, ret_row, ret_ppsn, ret_rsp_valid, ret_rsp_qp, ret_rsp_msn,
             ret_rsp_bytes, room, flush_valid, flush_conn, flush_busy, init_done, mapping, op, row, slot, entry,
             finishing, finish_op, parked, try_again, parked_row, parked_slot, parked_entry, flush_wait, flush_on,
@@ -223,6 +228,7 @@ impl Logic for RetransmitQueue {
         self.entry.d.next.bytes = self.seq_bytes.val();
         self.entry.d.next.first = self.seq_first.val();
         self.entry.d.next.last = self.seq_last.val();
+        self.entry.d.next.kind = self.seq_kind.val();
         if self.retry.val() {
             self.op.d.next = QueueOp::Alloc;
             self.slot.d.next = self.parked_slot.q.val();
@@ -284,6 +290,7 @@ impl Logic for RetransmitQueue {
         self.seq_rsp_bytes.next = self.entries.read_data.val().bytes;
         self.seq_rsp_first.next = self.entries.read_data.val().first;
         self.seq_rsp_last.next = self.entries.read_data.val().last;
+        self.seq_rsp_kind.next = self.entries.read_data.val().kind;
         if self.fault.val() == 12 {
             self.seq_rsp_index.next = 0.into();
         }
@@ -291,6 +298,7 @@ impl Logic for RetransmitQueue {
         self.ret_rsp_qp.next = self.entries.read_data.val().qp;
         self.ret_rsp_msn.next = self.entries.read_data.val().msn;
         self.ret_rsp_bytes.next = self.entries.read_data.val().bytes;
+        self.ret_rsp_kind.next = self.entries.read_data.val().kind;
         self.room.next = !self.unused.empty.val() & !self.parked.q.val();
         if self.mapping.q.val() & (self.op.q.val() == QueueOp::Alloc) & (self.unused.count.val() == 1) {
             self.room.next = false;

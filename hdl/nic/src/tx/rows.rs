@@ -127,4 +127,6 @@ pub struct PacketEntry {
     pub bytes: Bits<13>,
     pub first: Bit,
     pub last: Bit,
+    /// 0 of a message, 1 of a response, 2 ERROR_RESP (then `index` is the peer's QPN and `qp` the code).
+    pub kind: Bits<2>,
 }

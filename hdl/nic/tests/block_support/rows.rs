@@ -19,7 +19,7 @@ maker!(path_cfg: PathCfg { enable, port, start_ppsn });
 maker!(ack_fields: AckFields {
     conn, home, cum, ts_echo, service, ce, dup, flags, rate, mak_qp, mak_code, mak_msn,
 });
-maker!(packet_entry: PacketEntry { qp, msn, index, bytes, first, last });
+maker!(packet_entry: PacketEntry { qp, msn, index, bytes, first, last, kind });
 
 maker!(rx_header: RxHeader {
     opcode, ack_req, ppsn, dest_qp, ecn_ce, home, via, conn, rtx, tx_ts, msn, first, last, va, rkey, length, payload_bytes,

@@ -119,6 +119,7 @@ impl Logic for TxCore {
         self.queue.seq_bytes.next = self.entry.val().bytes;
         self.queue.seq_first.next = self.entry.val().first;
         self.queue.seq_last.next = self.entry.val().last;
+        self.queue.seq_kind.next = self.entry.val().kind;
         self.answer.next = self.no_entry.val();
         self.answer.next.qp = self.queue.seq_rsp_qp.val();
         self.answer.next.msn = self.queue.seq_rsp_msn.val();
@@ -126,6 +127,7 @@ impl Logic for TxCore {
         self.answer.next.bytes = self.queue.seq_rsp_bytes.val();
         self.answer.next.first = self.queue.seq_rsp_first.val();
         self.answer.next.last = self.queue.seq_rsp_last.val();
+        self.answer.next.kind = self.queue.seq_rsp_kind.val();
         self.sequencer.queue_rsp.next = self.answer.val();
         self.sequencer.queue_rsp_valid.next = self.queue.seq_rsp_valid.val();
         self.sequencer.queue_room.next = self.queue.room.val();
@@ -154,6 +156,13 @@ impl Logic for TxCore {
         self.retire.free_rsp_qp.next = self.queue.ret_rsp_qp.val();
         self.retire.free_rsp_msn.next = self.queue.ret_rsp_msn.val();
         self.retire.free_rsp_bytes.next = self.queue.ret_rsp_bytes.val();
+        self.retire.free_rsp_kind.next = self.queue.ret_rsp_kind.val();
+        self.resp_valid.next = self.retire.resp_valid.val();
+        self.retire.resp_ready.next = self.resp_ready.val();
+        self.resp_error.next = self.retire.resp_error.val();
+        self.resp_conn.next = self.retire.resp_conn.val();
+        self.resp_qp.next = self.retire.resp_qp.val();
+        self.resp_msn.next = self.retire.resp_msn.val();
         self.ret_valid.next = self.retire.ret_valid.val();
         self.ret_qp.next = self.retire.ret_qp.val();
         self.ret_msn.next = self.retire.ret_msn.val();

@@ -735,6 +735,7 @@ impl Logic for Sequencer {
             self.packet.d.next.qp = self.next_qp.val();
             self.packet.d.next.msn = self.next_msn.val();
             self.packet.d.next.index = self.next_index.val();
+            self.packet.d.next.kind = 0.into();
             self.step.d.next = Step::GrantRead;
         }
 
