@@ -632,7 +632,14 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.rsp_used.next = false;
         self.rx.rsp_addr.next = 0.into();
         self.rx.rsp_room.next = true;
-        self.rx.nak_ready.next = true;
+        self.rx.nak_ready.next = self.completion.rnak_ready.val();
+        self.completion.rnak_valid.next = self.rx.nak_valid.val();
+        self.completion.rnak_qp.next = self.rx.nak_qp.val();
+        self.completion.rnak_code.next = self.rx.nak_code.val();
+        self.completion.rnak_msn.next = self.rx.nak_msn.val();
+        self.completion.answered_valid.next = false;
+        self.completion.answered_qp.next = 0.into();
+        self.completion.answered_msn.next = 0.into();
         self.rx.hdr_ts_echo.next = self.parser.hdr_ts_echo.val();
         self.rx.hdr_service.next = self.parser.hdr_service.val();
         self.rx.hdr_ce.next = self.parser.hdr_ce.val();

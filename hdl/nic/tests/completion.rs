@@ -14,11 +14,12 @@ fn with_sends(name: &str) -> BuildConfig {
 
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(Completion::<64>::new(&with_sends("ecp5")), clock: clock, inputs: {
+    difftest!(Completion::<64>::new(&BuildConfig { reads: true, ..with_sends("ecp5") }), clock: clock, inputs: {
         reset, fault, cmsg_valid, cmsg_qp, cmsg_msn, cmsg_npkts, cmsg_length, cmsg_wqe_index, cmsg_wr_id, cmsg_signaled, cmsg_opcode,
         cmsg_status, ret_valid, ret_qp, ret_msn, ret_bytes, nak_valid, nak_qp, nak_code, nak_msn, cerr_valid, cerr_conn, rxerr_valid,
         rxerr_qp, nak_conn, nak_rnr, quiet, cfg_valid, cfg_table, cfg_index, cfg_data, rel_qp_ready, qperr_tx_addr, qperr_rx_addr, qperr_host_addr,
-        cw_desc_ready, cw_ready, flush_ready, over_valid, over_qp, again_valid, again_qp, again_msn, rnr_hold, rcqe_valid, rcqe_addr, rcqe_data
+        cw_desc_ready, cw_ready, flush_ready, over_valid, over_qp, again_valid, again_qp, again_msn, rnr_hold, rcqe_valid, rcqe_addr, rcqe_data,
+        answered_valid, answered_qp, answered_msn, rnak_valid, rnak_qp, rnak_code, rnak_msn
     })
     .top("completion")
     .cycles(3000)
@@ -27,6 +28,11 @@ fn simulation_equals_verilog() {
     .limit("cmsg_qp", 0..=3)
     .limit("cmsg_npkts", 1..=2)
     .limit("cmsg_msn", 0..=7)
+    .limit("cmsg_opcode", 0..=7)
+    .limit("answered_qp", 0..=3)
+    .limit("answered_msn", 0..=7)
+    .limit("rnak_qp", 0..=3)
+    .limit("rnak_msn", 0..=7)
     .limit("ret_qp", 0..=3)
     .limit("ret_msn", 0..=7)
     .limit("nak_conn", 0..=1)
@@ -44,6 +50,8 @@ fn simulation_equals_verilog() {
     .limit("qperr_host_addr", 0..=7)
     .source("cmsg_valid", "cmsg_ready", &["cmsg_qp", "cmsg_msn", "cmsg_npkts", "cmsg_length", "cmsg_wqe_index", "cmsg_wr_id", "cmsg_signaled", "cmsg_opcode", "cmsg_status"])
     .source("ret_valid", "ret_ready", &["ret_qp", "ret_msn", "ret_bytes"])
+    .source("answered_valid", "answered_ready", &["answered_qp", "answered_msn"])
+    .source("rnak_valid", "rnak_ready", &["rnak_qp", "rnak_code", "rnak_msn"])
     .source("nak_valid", "nak_ready", &["nak_conn", "nak_qp", "nak_code", "nak_msn", "nak_rnr"])
     .source("rcqe_valid", "rcqe_ready", &["rcqe_addr", "rcqe_data"])
     .sink("flush_ready")
@@ -66,7 +74,7 @@ fn simulation_equals_verilog() {
                 inputs.set(v, 0u32);
             }
         }
-        for (v, r) in [("nak_valid", "nak_ready"), ("cerr_valid", "cerr_ready"), ("rxerr_valid", "rxerr_ready")] {
+        for (v, r) in [("nak_valid", "nak_ready"), ("cerr_valid", "cerr_ready"), ("rxerr_valid", "rxerr_ready"), ("rnak_valid", "rnak_ready")] {
             let waiting = inputs.previous(v) == 1 && inputs.sampled(r) == 0;
             if !waiting && random.chance(0.97) {
                 inputs.set(v, 0u32);

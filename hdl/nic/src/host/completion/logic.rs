@@ -33,7 +33,9 @@ impl<const W: usize> Logic for Completion<W> {
             favour,
             stream,
             cq,
-            message
+            message,
+            is_answer,
+            by_response
         );
         clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, given_up, writer, releases, flushes);
         self.writer.reset.next = self.reset.val();
@@ -57,6 +59,12 @@ impl<const W: usize> Logic for Completion<W> {
         comment!("defaults");
         self.cmsg_ready.next = false;
         self.ret_ready.next = false;
+        self.answered_ready.next = false;
+        self.rnak_ready.next = false;
+        self.request_done.next = false;
+        self.request_done_qp.next = self.qp.q.val();
+        self.commit_answered_valid.next = false;
+        self.counts.next = false;
         self.nak_ready.next = false;
         self.cerr_ready.next = false;
         self.rxerr_ready.next = false;
@@ -84,6 +92,12 @@ impl<const W: usize> Logic for Completion<W> {
         self.now_at.next = self.stream.q.val();
         self.row.next = self.messages.read_data.val();
         self.new_row.next = self.row.val();
+        self.row_asks.next = self.reads.val()
+            & !self.row.val().status.any()
+            & ((self.row.val().opcode == 4) | (self.row.val().opcode == 5) | (self.row.val().opcode == 6));
+        self.message_asks.next = self.reads.val()
+            & !self.message.q.val().status.any()
+            & ((self.message.q.val().opcode == 4) | (self.message.q.val().opcode == 5) | (self.message.q.val().opcode == 6));
         self.commit_ret_valid.next = false;
         self.commit_err_valid.next = false;
         self.commit_cqe_valid.next = false;
@@ -104,15 +118,20 @@ impl<const W: usize> Logic for Completion<W> {
         self.room.next = !self.writer.full.val() & self.may_emit.val();
         comment!("fault 8: done while the last packet is still out");
         self.early.next = (self.fault.val() == 8) & (self.row.val().remaining == 2);
-        self.done.next = (self.message.q.val().remaining == 0) & !self.message.q.val().withdrawn;
+        self.done.next =
+            (self.message.q.val().remaining == 0) & !self.message.q.val().withdrawn & !self.message.q.val().unanswered;
+        self.refusal.next = self.nak_code.val();
+        if self.reads.val() & !self.nak_valid.val() {
+            self.refusal.next = self.rnak_code.val();
+        }
         self.status_of_nak.next = 9.into();
-        if (self.nak_code.val() == 1) | (self.nak_code.val() == 2) | (self.nak_code.val() == 3) {
+        if (self.refusal.val() == 1) | (self.refusal.val() == 2) | (self.refusal.val() == 3) {
             self.status_of_nak.next = 10.into();
         }
-        if self.nak_code.val() == 6 {
+        if self.refusal.val() == 6 {
             self.status_of_nak.next = 11.into();
         }
-        if self.nak_rnr.val() & self.sends.val() {
+        if self.nak_valid.val() & self.nak_rnr.val() & self.sends.val() {
             // N3
             self.status_of_nak.next = 13.into();
         }
@@ -189,6 +208,7 @@ impl<const W: usize> Logic for Completion<W> {
                 self.state.write_address.next = self.walk.q.val();
                 self.new_row.next.remaining = 0.into();
                 self.new_row.next.withdrawn = false;
+                self.new_row.next.unanswered = false;
                 self.messages.write_enable.next = true;
                 self.messages.write_address.next = self.walk.q.val();
                 self.given_up.write_enable.next = true;
@@ -205,19 +225,30 @@ impl<const W: usize> Logic for Completion<W> {
             Step::Idle => {
                 comment!("no ready depends on its own valid");
                 self.cmsg_ready.next = !self.cfg_held.q.val()
-                    & (self.favour.q.val() | !self.ret_valid.val())
+                    & (self.favour.q.val() | !(self.ret_valid.val() | (self.reads.val() & self.answered_valid.val())))
                     & !(self.quiet.val()
                         & !self.rnr_hold.val()
-                        & (self.nak_valid.val() | self.rxerr_valid.val() | self.cerr_valid.val()))
+                        & (self.nak_valid.val()
+                            | (self.reads.val() & self.rnak_valid.val())
+                            | self.rxerr_valid.val()
+                            | self.cerr_valid.val()))
                     & !self.over_valid.val()
                     & !self.again_valid.val();
                 self.ret_ready.next =
                     !self.cfg_held.q.val() & !(self.favour.q.val() & self.cmsg_valid.val() & self.cmsg_ready.val());
+                self.answered_ready.next = self.reads.val() & self.ret_ready.val() & !self.ret_valid.val();
                 comment!("what waited for a receive enters its ring: errors come after it");
-                self.nak_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val() & self.quiet.val() & !self.rnr_hold.val();
-                self.rxerr_ready.next = self.nak_ready.val() & !self.nak_valid.val();
+                self.nak_ready.next = !self.cfg_held.q.val()
+                    & !self.ret_valid.val()
+                    & !(self.reads.val() & self.answered_valid.val())
+                    & self.quiet.val()
+                    & !self.rnr_hold.val();
+                self.rnak_ready.next = self.reads.val() & self.nak_ready.val() & !self.nak_valid.val();
+                self.rxerr_ready.next =
+                    self.nak_ready.val() & !self.nak_valid.val() & !(self.reads.val() & self.rnak_valid.val());
                 self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
-                self.over_ready.next = !self.cfg_held.q.val() & !self.ret_valid.val();
+                self.over_ready.next =
+                    !self.cfg_held.q.val() & !self.ret_valid.val() & !(self.reads.val() & self.answered_valid.val());
                 self.again_ready.next = self.over_ready.val();
                 if self.cfg_held.q.val() & (!self.cfg_read.q.val() | !self.releases.empty.val() | !self.flushes.empty.val()) {
                     comment!("releases and flushes of the earlier queue pair leave first");
@@ -261,8 +292,31 @@ impl<const W: usize> Logic for Completion<W> {
                     self.fixed.read_address.next = bit_cast::<24, 16>(self.ret_qp.val());
                     self.messages.read_address.next = (bit_cast::<24, 16>(self.ret_qp.val()) << self.message_log2.val())
                         | (self.ret_msn.val() & self.message_mask.val());
+                    self.is_answer.d.next = false;
                     self.step.d.next = Step::Retired;
+                } else if self.answered_valid.val() & self.answered_ready.val() {
+                    self.qp.d.next = self.answered_qp.val();
+                    self.msn.d.next = self.answered_msn.val();
+                    self.bytes.d.next = 0.into();
+                    self.state.read_address.next = bit_cast::<24, 16>(self.answered_qp.val());
+                    self.fixed.read_address.next = bit_cast::<24, 16>(self.answered_qp.val());
+                    self.messages.read_address.next = (bit_cast::<24, 16>(self.answered_qp.val()) << self.message_log2.val())
+                        | (self.answered_msn.val() & self.message_mask.val());
+                    self.is_answer.d.next = true;
+                    self.step.d.next = Step::Retired;
+                } else if self.rnak_valid.val() & self.rnak_ready.val() {
+                    self.by_response.d.next = true;
+                    self.qp.d.next = self.rnak_qp.val();
+                    self.msn.d.next = self.rnak_msn.val();
+                    self.kind.d.next = 1.into();
+                    self.nak.d.next = self.rnak_code.val();
+                    self.fail_kind.d.next = 1.into();
+                    self.fail_status.d.next = self.status_of_nak.val();
+                    self.state.read_address.next = bit_cast::<24, 16>(self.rnak_qp.val());
+                    self.fixed.read_address.next = bit_cast::<24, 16>(self.rnak_qp.val());
+                    self.step.d.next = Step::Failure;
                 } else if self.nak_valid.val() & self.nak_ready.val() {
+                    self.by_response.d.next = false;
                     self.scan_conn.d.next = self.nak_conn.val();
                     self.qp.d.next = self.nak_qp.val();
                     self.msn.d.next = self.nak_msn.val();
@@ -315,6 +369,9 @@ impl<const W: usize> Logic for Completion<W> {
                     self.incoming.d.next.remaining = self.cmsg_npkts.val();
                     self.incoming.d.next.npkts = self.cmsg_npkts.val();
                     self.incoming.d.next.withdrawn = false;
+                    self.incoming.d.next.unanswered = self.reads.val()
+                        & !self.cmsg_status.val().any()
+                        & ((self.cmsg_opcode.val() == 4) | (self.cmsg_opcode.val() == 5) | (self.cmsg_opcode.val() == 6));
                     self.incoming.d.next.status = self.cmsg_status.val();
                     self.incoming.d.next.signaled = self.cmsg_signaled.val();
                     self.incoming.d.next.opcode = self.cmsg_opcode.val();
@@ -351,18 +408,28 @@ impl<const W: usize> Logic for Completion<W> {
             Step::Retired => {
                 comment!("a burst of retired packets does not keep new messages waiting");
                 self.favour.d.next = true;
-                comment!("a packet was retired");
-                self.commit_ret_valid.next = true;
+                comment!("a packet was retired, or a response is whole");
+                self.commit_ret_valid.next = !self.is_answer.q.val();
+                self.commit_answered_valid.next = self.is_answer.q.val();
+                self.counts.next = self.row.val().remaining != 0;
+                if self.is_answer.q.val() {
+                    self.counts.next = self.row.val().unanswered;
+                }
                 self.stream.d.next = self.now_at.val();
                 self.cq.d.next = self.fixed.read_data.val();
                 self.step.d.next = Step::Idle;
-                if self.outstanding.val() & (self.row.val().remaining != 0) {
-                    self.new_row.next.remaining = self.row.val().remaining - 1;
-                    if self.early.val() {
-                        self.new_row.next.remaining = 0.into();
+                if self.outstanding.val() & self.counts.val() {
+                    if self.is_answer.q.val() {
+                        self.new_row.next.unanswered = false;
+                    } else {
+                        self.new_row.next.remaining = self.row.val().remaining - 1;
+                        if self.early.val() {
+                            self.new_row.next.remaining = 0.into();
+                        }
                     }
                     self.messages.write_enable.next = true;
-                    if (self.new_row.val().remaining == 0) & !self.row.val().withdrawn {
+                    if (self.new_row.val().remaining == 0) & !self.row.val().withdrawn & !self.new_row.val().unanswered {
+                        self.request_done.next = self.row_asks.val();
                         self.next_at.next.ahead = self.now_at.val().ahead + 1;
                         self.state.write_enable.next = true;
                         self.stream.d.next = self.next_at.val();
@@ -379,6 +446,7 @@ impl<const W: usize> Logic for Completion<W> {
                 comment!("section 6: a peer may refuse for queue pairs of its connection only");
                 self.of_peer.next = (self.kind.q.val() == 1) | (self.kind.q.val() == 4);
                 self.of_conn.next = !self.of_peer.val()
+                    | (self.reads.val() & self.by_response.q.val())
                     | ((bit_cast::<24, 16>(self.qp.q.val()) <= self.last_qp.val())
                         & self.fixed.read_data.val().valid
                         & (self.fixed.read_data.val().conn == self.scan_conn.q.val()));
@@ -497,6 +565,9 @@ impl<const W: usize> Logic for Completion<W> {
                     self.next_at.next.head = self.stream.q.val().head + 1;
                     if self.done.val() {
                         self.next_at.next.ahead = self.stream.q.val().ahead - 1;
+                    } else {
+                        comment!("flushed");
+                        self.request_done.next = self.message_asks.val();
                     }
                     if self.is_failing.val() {
                         self.next_at.next.fail = 0.into();

@@ -1,6 +1,6 @@
 //! completion: counts retired packets, writes CQEs in MSN order, moves queue pairs to Error and flushes them.
 //! In: `cmsg` (a WQE was taken), `ret` (a packet was retired), errors `nak`, `cerr`, `rxerr`, cfg tables QP and CONN; `rcqe`, CQEs of receives;
-//! `over`, `again` of rnr. Out: all CQEs through the write port `cw`, `rel_qp`, the Error bit of each QP (three read ports), `flush` (a QP moved to
+//! `over`, `again` of rnr; `answered` of read_table (a READ or an atomic has its whole response), `rnak` of rx_core (ERROR_RESP). Out: all CQEs through the write port `cw`, `rel_qp`, the Error bit of each QP (three read ports), `flush` (a QP moved to
 //! Error), `withdraw` (a message that its peer has no receive for is to begin again).
 //! Guarantees: W2 to W4: every WQE gets exactly one CQE (none if unsignaled and successful), in the order of the stream.
 use crate::config::BuildConfig;
@@ -56,6 +56,8 @@ pub struct MessageState {
     pub npkts: Bits<24>,
     /// N1: to begin again, so not done.
     pub withdrawn: Bit,
+    /// D6: a READ or an atomic whose response is not whole and visible.
+    pub unanswered: Bit,
     /// 0, or why the WQE was refused.
     pub status: Bits<8>,
     pub signaled: Bit,
@@ -148,6 +150,20 @@ pub struct Completion<const W: usize> {
     pub again_msn: Signal<In, Bits<24>>,
     /// No error is taken: what waited is entering the rings.
     pub rnr_hold: Signal<In, Bit>,
+    /// D6: the response to this message is whole and visible. Taken like a retired packet, behind those.
+    pub answered_valid: Signal<In, Bit>,
+    pub answered_ready: Signal<Out, Bit>,
+    pub answered_qp: Signal<In, Bits<16>>,
+    pub answered_msn: Signal<In, Bits<24>>,
+    /// D7: a nak of the peer's responder, for a message that waits for its response.
+    pub rnak_valid: Signal<In, Bit>,
+    pub rnak_ready: Signal<Out, Bit>,
+    pub rnak_qp: Signal<In, Bits<16>>,
+    pub rnak_code: Signal<In, Bits<8>>,
+    pub rnak_msn: Signal<In, Bits<24>>,
+    /// One clock, D1 and D8: a READ or an atomic is done, or flushed; each once.
+    pub request_done: Signal<Out, Bit>,
+    pub request_done_qp: Signal<Out, Bits<16>>,
     pub cerr_valid: Signal<In, Bit>,
     pub cerr_ready: Signal<Out, Bit>,
     pub cerr_conn: Signal<In, Bits<16>>,
@@ -195,6 +211,8 @@ pub struct Completion<const W: usize> {
     pub commit_ret_qp: Signal<Out, Bits<16>>,
     pub commit_ret_msn: Signal<Out, Bits<24>>,
     pub commit_ret_bytes: Signal<Out, Bits<13>>,
+    /// D6, the step behind the response; of `commit_ret_qp`, `commit_ret_msn`.
+    pub commit_answered_valid: Signal<Out, Bit>,
     pub commit_err_valid: Signal<Out, Bit>,
     /// 1 nak, 2 connection error, 3 refused a peer's packet, 4 RNR.
     pub commit_err_kind: Signal<Out, Bits<3>>,
@@ -283,6 +301,15 @@ pub struct Completion<const W: usize> {
     /// The queue pair of this step moves to Error.
     fails: Signal<Local, Bit>,
     sends: Constant<Bit>,
+    reads: Constant<Bit>,
+    /// The step Retired is that of an answer.
+    is_answer: DFF<Bit>,
+    /// The nak came as an ERROR_RESP: rx_core has seen that it is of the queue pair's connection.
+    by_response: DFF<Bit>,
+    refusal: Signal<Local, Bits<8>>,
+    row_asks: Signal<Local, Bit>,
+    message_asks: Signal<Local, Bit>,
+    counts: Signal<Local, Bit>,
 }
 
 impl<const W: usize> Completion<W> {
@@ -301,6 +328,7 @@ impl<const W: usize> Completion<W> {
             releases: Fifo::new(config.fifo.cmsg),
             flushes: Fifo::new(if config.sends { config.fifo.cmsg } else { 1 }),
             sends: Constant::new(config.sends),
+            reads: Constant::new(config.reads),
             last_walk: Constant::new((config.message_rows().max(config.conns) as u64 - 1).to_bits()),
             last_qp: Constant::new((config.qps as u64 - 1).to_bits()),
             message_mask: Constant::new((config.msgs_per_stream as u64 - 1).to_bits()),
@@ -319,7 +347,9 @@ impl<const W: usize> Completion<W> {
             held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
             cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
             outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, refuses, uses_retry, slot, finish, of_conn, of_peer,
-            flush_room, may_emit, fails,
+            flush_room, may_emit, fails, answered_valid, answered_ready, answered_qp, answered_msn, rnak_valid, rnak_ready, rnak_qp,
+            rnak_code, rnak_msn, request_done, request_done_qp, commit_answered_valid, is_answer, by_response, refusal, row_asks,
+            message_asks, counts,
         })
     }
 }
