@@ -111,7 +111,7 @@ impl<const W: usize, const K: usize> Logic for PlacementDma<W, K> {
         self.dw_desc_addr.next = self.orders.data_out.val().addr;
         self.dw_desc_len.next = bit_cast::<16, 13>(self.orders.data_out.val().bytes);
         self.dw_valid.next = false;
-        self.turn.x.next = self.pl_data.val().get_bits::<64>(0);
+        self.turn.x.next = bit_cast::<64, W>(self.pl_data.val());
         self.dw_data.next = self.pl_data.val();
         if self.orders.data_out.val().own {
             self.dw_data.next = bit_cast::<W, 64>(self.own.q.val());
