@@ -369,6 +369,11 @@ fn packet_check_equals_verilog() {
                 inputs.set("places_failed", random.chance(0.1));
                 inputs.set("qp_error", random.chance(0.1));
                 inputs.set("fits", random.chance(0.8));
+                inputs.set("timer", random.chance(0.1));
+                inputs.set("complete", random.chance(0.2));
+                if random.chance(0.6) {
+                    inputs.set("key_code", 0u32);
+                }
             }
             inputs.set("header", held.clone());
             inputs.set("load", cycle % 6 == 1);

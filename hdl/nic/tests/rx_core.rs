@@ -1,5 +1,7 @@
 //! rx_core: random traffic with loss, reordering, duplicates and every refusal, replayed step by step in the golden model, of WRITEs
 //! alone and with SENDs; the budget in clocks; the seeded faults are noticed; simulation = Verilog.
+// The list of the block's inputs is longer than the macro's default depth.
+#![recursion_limit = "256"]
 mod rx_core_support;
 mod rx_support;
 
@@ -175,7 +177,7 @@ fn simulation_equals_verilog() {
             inputs.set("ask_failed", random.chance(0.05));
             inputs.set("rsp_used", random.chance(0.8));
             inputs.set("rsp_room", random.chance(0.9));
-            let run = if cycle > 700 { random.below(30) } else { 9 };
+            let run = if cycle > 700 { random.below(10) } else { 9 };
             inputs.set("check_valid", run == 0);
             inputs.set("finish_valid", run == 1);
             inputs.set("run_qp", random.below(2));
@@ -185,7 +187,7 @@ fn simulation_equals_verilog() {
             inputs.set("run_rkey", random.below(2) << 8 | 7);
             inputs.set("run_code", if random.chance(0.95) { 0u32 } else { 1 });
             // mostly a receive, with one of the two keys
-            inputs.set("rq_found", *random.pick(&[0u32, 0, 0, 0, 0, 1, 2]));
+            inputs.set("rq_found", *random.pick(&[0u32, 0, 0, 0, 1, 1, 2]));
             inputs.set("rq_addr", 0x1000 + random.below(0x1000));
             inputs.set("rq_len", 64 + random.below(100));
             inputs.set("rq_lkey", random.below(2) << 8 | 7);
@@ -274,7 +276,10 @@ fn simulation_equals_verilog() {
                         inputs.set("hdr_length", 64u32);
                         inputs.set("hdr_payload_bytes", 64u32);
                     }
-                    inputs.set("hdr_va", if send { random.below(4) / 3 * 64 } else { 0x1000 + random.below(0x1000) });
+                    // addresses of atomics are mostly aligned: any other makes the QP fail
+                    let mask = if opcode == 0xE4 && random.chance(0.9) { !7 } else { !0 };
+                    let va = if send { random.below(4) / 3 * 64 } else { 0x1000 + (random.below(0x1000) & mask) };
+                    inputs.set("hdr_va", va);
                 }
             }
         }
