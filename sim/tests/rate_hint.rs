@@ -17,6 +17,8 @@ const CAPACITY_MBPS: u64 = 16_000;
 const CAP_BYTES: u64 = CAPACITY_MBPS * 16_384 / 8000 * 95 / 100;
 const EPOCH_TICKS: u64 = 128;
 const MTU: u64 = 4096;
+/// R11: what a connection may have wanted above its shares.
+const SPARE_MAX_BYTES: u64 = 32_767;
 /// C4: headers and framing that the pacer counts for each packet.
 const OVERHEAD_BYTES: u64 = 96;
 const UNLIMITED: u64 = 0xFF_FFFF;
@@ -62,8 +64,8 @@ struct Epoch {
 /// Checks every epoch of the receiver against R11, computed from the packets that were placed.
 fn epochs(records: &[Record]) -> Vec<Epoch> {
     let mut used: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut before: BTreeSet<u64> = BTreeSet::new();
-    let (mut share, mut lims) = (0, BTreeMap::new());
+    let mut spare: BTreeMap<u64, u64> = BTreeMap::new();
+    let (mut share, mut lims, mut busy) = (0, BTreeMap::new(), 0);
     let mut next: Option<u64> = None;
     let mut swapped_at: Option<u64> = None;
     let mut all = Vec::new();
@@ -78,20 +80,28 @@ fn epochs(records: &[Record]) -> Vec<Epoch> {
                     "{swapped_at:?}, {r}"
                 );
                 swapped_at = Some(now);
-                let active: BTreeSet<u64> = used.keys().copied().chain(before).collect();
-                let bytes = |c: &u64| used.get(c).copied().unwrap_or(0);
-                lims = active.iter().filter(|c| 10 * bytes(c) < 9 * share).map(|c| (*c, bytes(c) + bytes(c) / 4)).collect();
-                let greedy = (active.len() - lims.len()).max(1) as u64;
+                lims.clear();
+                let mut greedy = 0;
+                for conn in [0, 1] {
+                    let bytes = used.get(&conn).copied().unwrap_or(0);
+                    let want = bytes + bytes / 4 + spare.remove(&conn).unwrap_or(0);
+                    if want < share.max(1) {
+                        lims.insert(conn, want);
+                    } else {
+                        spare.insert(conn, SPARE_MAX_BYTES.min(want - share));
+                        greedy += 1;
+                    }
+                }
                 let remain = CAP_BYTES.saturating_sub(lims.values().sum());
-                next = Some((remain / greedy).max(CAP_BYTES / 64));
-                before = used.keys().copied().collect();
+                next = Some((remain / greedy.max(1)).max(CAP_BYTES / 64));
+                busy = used.len();
                 used.clear();
             }
             EPOCH_PUBLISH => {
                 share = next.take().expect("a publication follows its swap");
                 assert_eq!(r.get("share"), share, "{r}");
                 let of = |c: u64| (c, rate(share.max(lims.get(&c).copied().unwrap_or(0))));
-                all.push(Epoch { cycle: r.cycle, rates: [of(0), of(1)].into(), busy: before.len() });
+                all.push(Epoch { cycle: r.cycle, rates: [of(0), of(1)].into(), busy });
             }
             _ => {}
         }

@@ -15,7 +15,7 @@ struct Hint {
     share: u64,
     lim: [u64; CONNS],
     used: [u64; CONNS],
-    before: [bool; CONNS],
+    spare: [u64; CONNS],
     published: bool,
 }
 
@@ -23,14 +23,14 @@ impl Hint {
     fn epoch(&mut self) {
         let (mut sum, mut greedy, mut lim) = (0u64, 0, [0; CONNS]);
         for (c, lim) in lim.iter_mut().enumerate() {
-            let used = self.used[c];
-            let active = used > 0 || self.before[c];
-            self.before[c] = used > 0;
+            let want = self.used[c] + self.used[c] / 4 + self.spare[c];
             self.used[c] = 0;
-            if active && 10 * used < 9 * self.share {
-                *lim = used + used / 4;
-                sum = (sum + *lim).min(u32::MAX.into());
-            } else if active {
+            self.spare[c] = 0;
+            if want < self.share.max(1) {
+                *lim = want;
+                sum += want;
+            } else {
+                self.spare[c] = (want - self.share).min(32_767);
                 greedy += 1;
             }
         }
@@ -91,7 +91,7 @@ fn shares_and_rates_are_those_of_the_rule() {
                 b.set("clear_conn", c);
                 pulse(&mut b, "clear");
                 let c = c as usize;
-                (hint.used[c], hint.before[c], hint.lim[c]) = (0, false, 0);
+                (hint.used[c], hint.spare[c], hint.lim[c]) = (0, 0, 0);
             }
             now = (now + EPOCH_TICKS - 1) & 0xFFFF_FFFF;
             b.set("now", now);

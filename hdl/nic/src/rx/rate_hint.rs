@@ -10,6 +10,8 @@ use rust_hdl_widgets::prelude::*;
 
 /// Ticks of an epoch.
 pub const EPOCH_TICKS: u64 = 128;
+/// What a connection may have wanted above its shares and not yet fallen below them, in bytes.
+pub const SPARE_MAX: u64 = 0x7FFF;
 /// No limit.
 pub const RATE_UNLIMITED: u64 = 0xFF_FFFF;
 
@@ -55,8 +57,8 @@ pub struct RateHint {
     pub init_done: Signal<Out, Bit>,
     used: [Ram<Bits<24>>; 2],
     limits: [Ram<Bits<32>>; 2],
-    /// Received payload in the epoch before.
-    before: Ram<Bits<1>>,
+    /// What a connection wanted above its share in epochs before.
+    spare: Ram<Bits<15>>,
     state: DFF<HintState>,
     walk: DFF<Bits<24>>,
     bank: DFF<Bit>,
@@ -72,12 +74,10 @@ pub struct RateHint {
     adding_bytes: DFF<Bits<13>>,
     added: DFF<Bits<24>>,
     bytes: DFF<Bits<24>>,
-    was_active: DFF<Bit>,
-    tenfold: DFF<Bits<28>>,
-    ninefold: DFF<Bits<28>>,
-    wish: DFF<Bits<32>>,
+    kept: DFF<Bits<15>>,
+    want: DFF<Bits<26>>,
     limit: DFF<Bits<32>>,
-    counts: DFF<Bit>,
+    left: DFF<Bits<15>>,
     greedy: DFF<Bits<24>>,
     total: DFF<Bits<32>>,
     remain: DFF<Bits<32>>,
@@ -95,11 +95,11 @@ pub struct RateHint {
     step: Signal<Local, Bits<25>>,
     floor: Signal<Local, Bits<32>>,
     in_force: Signal<Local, Bits<32>>,
-    wide_share: Signal<Local, Bits<28>>,
-    wide_bytes: Signal<Local, Bits<28>>,
+    above: Signal<Local, Bits<26>>,
     walk_write: Signal<Local, Bit>,
     init: Signal<Local, Bit>,
     full: Constant<Bits<24>>,
+    spare_max: Constant<Bits<15>>,
     unlimited: Constant<Bits<24>>,
     most: Constant<Bits<32>>,
     saturated: Constant<Bits<32>>,
@@ -112,8 +112,9 @@ impl RateHint {
         filled!(RateHint {
             used: array_init::array_init(|_| Ram::new(config.conns)),
             limits: array_init::array_init(|_| Ram::new(config.conns)),
-            before: Ram::new(config.conns),
+            spare: Ram::new(config.conns),
             full: Constant::new(0xFF_FFFFu64.to_bits()),
+            spare_max: Constant::new(SPARE_MAX.to_bits()),
             unlimited: Constant::new(RATE_UNLIMITED.to_bits()),
             most: Constant::new((RATE_UNLIMITED - 1).to_bits()),
             saturated: Constant::new(0xFFFF_FFFFu64.to_bits()),
@@ -121,9 +122,9 @@ impl RateHint {
             last_row: Constant::new((config.conns as u64 - 1).to_bits());
             clock, reset, now, cap, add, add_conn, add_bytes, clear, clear_conn, at_rest, swap_due, swap, publish_due, publish, read_conn, rate, epoch,
             share, init_done, state, walk, bank, limit_bank, epoch_time, number, started, share_r, next_share, add1, add2,
-            adding_conn, adding_bytes, added, bytes, was_active, tenfold, ninefold, wish, limit, counts, greedy, total,
+            adding_conn, adding_bytes, added, bytes, kept, want, limit, left, greedy, total,
             remain, quotient, divisor, rest, turn, larger, scaled, rate_r, current, walked, sum, grown, step, floor,
-            in_force, wide_share, wide_bytes, walk_write, init,
+            in_force, above, walk_write, init,
         })
     }
 }
@@ -150,12 +151,10 @@ impl Logic for RateHint {
             adding_bytes,
             added,
             bytes,
-            was_active,
-            tenfold,
-            ninefold,
-            wish,
+            kept,
+            want,
             limit,
-            counts,
+            left,
             greedy,
             total,
             remain,
@@ -167,7 +166,7 @@ impl Logic for RateHint {
             scaled,
             rate_r
         );
-        clock!(self, clock, before);
+        clock!(self, clock, spare);
         self.init.next = self.state.q.val() == HintState::Init;
         self.init_done.next = !self.init.val();
         self.swap_due.next = (self.state.q.val() == HintState::Counting)
@@ -203,8 +202,7 @@ impl Logic for RateHint {
         self.grown.next = bit_cast::<33, 32>(self.total.q.val()) + bit_cast::<33, 32>(self.limit.q.val());
         self.step.next = (self.rest.q.val() << 1) | bit_cast::<25, 1>(self.quotient.q.val().get_bit(31).into());
         self.floor.next = self.cap.val() >> 6;
-        self.wide_share.next = bit_cast::<28, 24>(self.share_r.q.val());
-        self.wide_bytes.next = bit_cast::<28, 24>(self.bytes.q.val());
+        self.above.next = self.want.q.val() - bit_cast::<26, 24>(self.share_r.q.val());
         match self.state.q.val() {
             HintState::Init => {
                 self.walk.d.next = self.walk.q.val() + 1;
@@ -217,26 +215,27 @@ impl Logic for RateHint {
             }
             HintState::Calc => {
                 self.bytes.d.next = self.walked.val();
-                self.was_active.d.next = self.before.read_data.val().any();
+                self.kept.d.next = self.spare.read_data.val();
                 self.state.d.next = HintState::Judge;
             }
             HintState::Judge => {
-                comment!("10 * used, 9 * share, used + used / 4");
-                self.tenfold.d.next = (self.wide_bytes.val() << 3) + (self.wide_bytes.val() << 1);
-                self.ninefold.d.next = (self.wide_share.val() << 3) + self.wide_share.val();
-                self.wish.d.next = bit_cast::<32, 24>(self.bytes.q.val()) + bit_cast::<32, 24>(self.bytes.q.val() >> 2);
-                self.counts.d.next = self.was_active.q.val() | self.bytes.q.val().any();
+                comment!("used + used / 4 + spare");
+                self.want.d.next = bit_cast::<26, 24>(self.bytes.q.val())
+                    + bit_cast::<26, 24>(self.bytes.q.val() >> 2)
+                    + bit_cast::<26, 15>(self.kept.q.val());
                 self.state.d.next = HintState::Rest;
             }
             HintState::Rest => {
-                comment!("a limited connection keeps its own limit, a greedy one takes the share; the others have none");
-                self.limit.d.next = 0.into();
-                if self.counts.q.val() {
-                    if self.tenfold.q.val() < self.ninefold.q.val() {
-                        self.limit.d.next = self.wish.q.val();
-                    } else {
-                        self.greedy.d.next = self.greedy.q.val() + 1;
+                comment!("a limited connection gets what it wants, a greedy one the share, and keeps what it wants above it");
+                self.limit.d.next = bit_cast::<32, 26>(self.want.q.val());
+                self.left.d.next = 0.into();
+                if self.want.q.val().any() & (self.want.q.val() >= bit_cast::<26, 24>(self.share_r.q.val())) {
+                    self.limit.d.next = 0.into();
+                    self.left.d.next = self.above.val().get_bits::<15>(0);
+                    if (self.above.val() >> 15).any() {
+                        self.left.d.next = self.spare_max.val();
                     }
+                    self.greedy.d.next = self.greedy.q.val() + 1;
                 }
                 self.state.d.next = HintState::Write;
             }
@@ -336,17 +335,17 @@ impl Logic for RateHint {
                 self.limits[k].write_data.next = 0.into();
             }
         }
-        self.before.read_address.next = self.walk.q.val();
-        self.before.write_enable.next = self.walk_write.val() | self.init.val();
-        self.before.write_address.next = self.walk.q.val();
-        self.before.write_data.next = 0.into();
-        if !self.init.val() & self.bytes.q.val().any() {
-            self.before.write_data.next = 1.into();
+        self.spare.read_address.next = self.walk.q.val();
+        self.spare.write_enable.next = self.walk_write.val() | self.init.val();
+        self.spare.write_address.next = self.walk.q.val();
+        self.spare.write_data.next = self.left.q.val();
+        if self.init.val() {
+            self.spare.write_data.next = 0.into();
         }
         if self.clear.val() {
-            self.before.write_enable.next = true;
-            self.before.write_address.next = bit_cast::<24, 16>(self.clear_conn.val());
-            self.before.write_data.next = 0.into();
+            self.spare.write_enable.next = true;
+            self.spare.write_address.next = bit_cast::<24, 16>(self.clear_conn.val());
+            self.spare.write_data.next = 0.into();
         }
 
         comment!("rate of a connection: max(limit, share) * 125 / 256 Mbit/s");

@@ -1,19 +1,22 @@
 //! The fair share of the inbound bandwidth (R11), computed once an epoch over the connections that sent something.
 //! In: placed bytes of each connection. Out: a rate for each connection. 32-bit integer arithmetic without loops over pairs.
+//! Guarantees that at least 4/5 of what a connection is given over a stretch of epochs is used, but for [`SPARE_MAX`] bytes.
 
 use crate::config::RATE_UNLIMITED;
 
 /// Ticks of an epoch.
 pub const EPOCH_TICKS: u32 = 128;
 const USED_MAX: u32 = (1 << 24) - 1;
+/// What a connection may have wanted above its shares and not yet fallen below them: 8 packets of 4096 bytes.
+pub const SPARE_MAX: u32 = (1 << 15) - 1;
 
 /// What R11 keeps for each connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ConnUse {
     /// Payload bytes placed in the running epoch, saturating at 2^24 - 1.
     pub used: u32,
-    /// It received payload in the epoch before the running one.
-    pub active_before: bool,
+    /// What it wanted above its share in epochs before, at most [`SPARE_MAX`] bytes.
+    pub spare: u32,
     /// Published limit in bytes per epoch; 0 if the share applies.
     pub lim: u32,
     next_lim: u32,
@@ -44,22 +47,19 @@ impl RateHint {
         RateHint { cap, ..RateHint::default() }
     }
 
-    /// An epoch ends: takes and clears the counters and computes the next share. Returns whether any connection was active.
+    /// An epoch ends: takes and clears the counters and computes the next share. Returns whether any connection wanted something.
     pub fn swap<'a>(&mut self, conns: impl Iterator<Item = &'a mut ConnUse>) -> bool {
         let (mut sum, mut greedy, mut any) = (0u32, 0u32, false);
         for conn in conns {
             let used = core::mem::take(&mut conn.used);
-            let active = used > 0 || conn.active_before;
-            conn.active_before = used > 0;
-            conn.next_lim = 0;
-            if !active {
-                continue;
-            }
-            any = true;
-            if 10 * u64::from(used) < 9 * u64::from(self.share) {
-                conn.next_lim = used + used / 4;
-                sum = sum.saturating_add(conn.next_lim);
+            // `spare`: a share of a few packets is met on average, not in each epoch.
+            let want = used + used / 4 + conn.spare;
+            any |= want > 0;
+            if want < self.share.max(1) {
+                (conn.next_lim, conn.spare) = (want, 0);
+                sum = sum.saturating_add(want);
             } else {
+                (conn.next_lim, conn.spare) = (0, (want - self.share).min(SPARE_MAX));
                 greedy += 1;
             }
         }

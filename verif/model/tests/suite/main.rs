@@ -3,6 +3,7 @@ mod atomics;
 mod coverage;
 mod duo;
 mod fabric;
+mod fair_shares;
 mod goodput;
 mod messages;
 mod mixed;

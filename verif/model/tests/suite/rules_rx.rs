@@ -1,6 +1,5 @@
 //! Rules of the receiver, one named test each: R1..R11.
 
-use mrnic_model::rx::hint::{ConnUse, RateHint};
 use mrnic_model::*;
 use mrnic_wire::frame::set_ecn;
 use mrnic_wire::{AtomicOp, Body, MakCode, Msg, Packet, PathHeader, Ppsn};
@@ -330,32 +329,6 @@ fn r10_what_is_echoed<P: Profile>() {
     let (_, _, _, ack) = r.data(&data(600));
     assert_eq!(ack.unwrap().ack.service, 65_535, "68,000 ticks, bounded");
     assert_eq!(r.path().last_arrival, 2000, "out of window is not echoed");
-}
-
-/// R11: the page's arithmetic: limited connections keep 1.25 x what they used, the others share the rest.
-#[test]
-fn r11_fair_shares() {
-    let mut hint = RateHint::new(100_000);
-    let mut conns = [ConnUse::default(); 3];
-    assert_eq!(hint.rate_mbps(&conns[0]), RATE_UNLIMITED, "before the first epoch");
-    let epoch = |hint: &mut RateHint, conns: &mut [ConnUse; 3], used: [u32; 3]| {
-        for (conn, used) in conns.iter_mut().zip(used) {
-            conn.placed(used);
-        }
-        hint.swap(conns.iter_mut());
-        hint.publish(conns.iter_mut()).unwrap()
-    };
-    assert_eq!(epoch(&mut hint, &mut conns, [60_000, 40_000, 0]), 50_000, "both are greedy at first");
-    assert_eq!(hint.rate_mbps(&conns[0]), (50_000 * 125) >> 8);
-    assert_eq!(epoch(&mut hint, &mut conns, [80_000, 8_000, 0]), 90_000);
-    assert_eq!(conns[1].lim, 10_000);
-    assert_eq!(epoch(&mut hint, &mut conns, [90_000, 0, 0]), 100_000, "its last active epoch still counts: lim = 0");
-    assert_eq!(epoch(&mut hint, &mut conns, [100_000, 0, 0]), 100_000);
-    assert_eq!(epoch(&mut hint, &mut conns, [33_000; 3]), 1_562, "remain = 0: cap / 64");
-    assert_eq!(hint.epoch, 5);
-    let mut off = RateHint::new(0);
-    epoch(&mut off, &mut conns, [1, 1, 1]);
-    assert_eq!(off.rate_mbps(&conns[0]), RATE_UNLIMITED, "cap = 0");
 }
 
 /// R11 through the NIC: acknowledgments carry the published rate and epoch.
