@@ -26,6 +26,9 @@ pub struct ClusterArgs {
     /// The short form: fewer and smaller runs, checked by their shape.
     #[arg(long)]
     quick: bool,
+    /// With `all`: the experiments that take long, too.
+    #[arg(long)]
+    long: bool,
     /// Run part I of N only (counted from 0) and write NAME.I-of-N.json, for `mrnic cluster merge`.
     #[arg(long, value_name = "I/N")]
     point: Option<Share>,
@@ -112,6 +115,9 @@ fn check(args: &ClusterArgs) -> Result<()> {
     if let (false, Some(file)) = (merges, args.files.first()) {
         bail!("{} follows {}; files are given after `merge` only", file.display(), args.experiment);
     }
+    if args.long && args.experiment != "all" {
+        bail!("--long adds to `all`, not to {}; leave it out", args.experiment);
+    }
     if merges && (args.quick || args.seeds.is_some() || args.point.is_some()) {
         bail!("--quick, --seeds and --point mean nothing for `merge`: the parts say how they were run; leave them out");
     }
@@ -122,8 +128,8 @@ fn check(args: &ClusterArgs) -> Result<()> {
 pub fn run(args: &ClusterArgs) -> Result<()> {
     check(args)?;
     if args.experiment == "list" {
-        for (name, text) in shipped::SHIPPED {
-            println!("{name:<12} {}", Experiment::parse(name, text)?.title);
+        for (name, text) in shipped::all() {
+            println!("{name:<16} {}", Experiment::parse(name, text)?.title);
         }
         return Ok(());
     }
@@ -139,8 +145,9 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
             }
         }
         "all" => {
-            for (i, (name, _)) in shipped::SHIPPED.iter().enumerate() {
-                let place = format!(" ({} of {})", i + 1, shipped::SHIPPED.len());
+            let long = if args.long { shipped::LONG } else { &[] };
+            for (i, (name, _)) in shipped::SHIPPED.iter().chain(long).enumerate() {
+                let place = format!(" ({} of {})", i + 1, shipped::SHIPPED.len() + long.len());
                 missed.extend(one(name, &place, args, &mut index)?);
             }
         }

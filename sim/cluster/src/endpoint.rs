@@ -141,6 +141,10 @@ pub trait Endpoint: Sized {
 
     fn stats(&self) -> EndpointStats;
 
+    /// Round trips of the sender of `slot` that are over, as it measures them: one begins with the first packet that is sent after
+    /// the one before ended, and ends with that packet's acknowledgment. None if it does not measure them.
+    fn round_trips(&self, slot: u32) -> Option<u32>;
+
     /// What the sender of `slot` may send at most, as its receiver says, in Mbit/s; none without such a limit.
     fn allowed_mbps(&self, slot: u32) -> Option<f64>;
 }

@@ -11,7 +11,7 @@ use mrnic_model::{
     Aimd, CongestionControl, ConnConfig, KeyConfig, LossCuts, MrcLike, NetAddr, Nic, NicConfig, OpenMr0, Outgoing, PathConfig,
     PostError, Profile, QpConfig, Received, Rights, Status, Wqe, RATE_UNLIMITED,
 };
-use mrnic_wire::{IpVersion, Packet};
+use mrnic_wire::{Body, IpVersion, Packet};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -119,6 +119,28 @@ pub struct Header {
     payload_bytes: u32,
 }
 
+/// Round trips that a sender has measured.
+#[derive(Debug, Clone, Copy, Default)]
+struct RoundTrips {
+    over: u32,
+    /// Time stamp of the first packet of the one that is under way.
+    since: Option<u16>,
+}
+
+impl RoundTrips {
+    fn sent(&mut self, ts: u16) {
+        self.since.get_or_insert(ts);
+    }
+
+    /// An acknowledgment echoes the time stamp of a packet.
+    fn acknowledged(&mut self, ts_echo: u16) {
+        if self.since.is_some_and(|since| (ts_echo.wrapping_sub(since) as i16) >= 0) {
+            self.over += 1;
+            self.since = None;
+        }
+    }
+}
+
 /// The golden model at a host.
 pub struct MetaRoce<P: Profile, C: CongestionControl = Aimd> {
     nic: Nic<P, C>,
@@ -126,6 +148,7 @@ pub struct MetaRoce<P: Profile, C: CongestionControl = Aimd> {
     planes: usize,
     /// Messages that the model had no room for, and what posted them.
     waiting: Vec<VecDeque<u32>>,
+    round_trips: Vec<RoundTrips>,
     notices: VecDeque<Notice>,
 }
 
@@ -249,6 +272,7 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
             ends: host.flows.to_vec(),
             planes: host.planes,
             waiting: vec![VecDeque::new(); host.flows.len()],
+            round_trips: vec![RoundTrips::default(); host.flows.len()],
             notices: VecDeque::with_capacity(16),
         })
     }
@@ -261,6 +285,11 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
     fn receive(&mut self, now: Ps, arrival: &Arrival<'_, Header>) {
         let before = self.nic.counters().rx_messages;
         let Header { packet, payload_bytes } = arrival.header;
+        if let Body::Ack(ack) = &packet.body {
+            if let (true, Some(trips)) = (ack.flags.ts_valid, self.round_trips.get_mut(usize::from(packet.mph.conn))) {
+                trips.acknowledged(ack.ts_echo);
+            }
+        }
         let received = Received { packet, ecn_ce: arrival.ecn_ce, payload_len: *payload_bytes, payload: None };
         self.nic.handle_parsed(tick(now), &received, &mut NoMemory);
         for _ in before..self.nic.counters().rx_messages {
@@ -281,7 +310,10 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
                 (ack.packet::<P>(), ack.conn, ack.via, port, 0)
             }
             Outgoing::Probe(probe) => (probe.packet::<P>(), probe.conn, probe.path, probe.udp_port, 0),
-            Outgoing::Data(data) => (data.packet(), data.conn, data.via, data.udp_port, data.len),
+            Outgoing::Data(data) => {
+                self.round_trips[usize::from(data.conn)].sent(data.ts);
+                (data.packet(), data.conn, data.via, data.udp_port, data.len)
+            }
         };
         let frame = P::frame_len(packet.opcode(), false, payload_bytes as usize, IpVersion::V4) as u32;
         Next::Packet(Departure {
@@ -323,6 +355,10 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
             paths_down: c.path_down,
             paths_up: c.path_up,
         }
+    }
+
+    fn round_trips(&self, slot: u32) -> Option<u32> {
+        self.round_trips.get(slot as usize).map(|trips| trips.over)
     }
 
     fn allowed_mbps(&self, slot: u32) -> Option<f64> {

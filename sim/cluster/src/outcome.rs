@@ -20,11 +20,14 @@ pub struct Probe {
     /// Smallest and largest limit.
     pub min_mbps: f64,
     pub max_mbps: f64,
+    /// In which of its round trips, counted from 1, a sender is that is not allowed an equal part of the receiver's line within
+    /// 10 %: the largest of all; 0 if there is none.
+    pub unsettled_round_trip: u32,
 }
 
 impl Default for Probe {
     fn default() -> Self {
-        Probe { queue_bytes: 0, limited: 0, unlimited: 0, min_mbps: f64::MAX, max_mbps: 0.0 }
+        Probe { queue_bytes: 0, limited: 0, unlimited: 0, min_mbps: f64::MAX, max_mbps: 0.0, unsettled_round_trip: 0 }
     }
 }
 
@@ -116,6 +119,11 @@ impl Measured {
         self.done_at.get_or_insert(now);
     }
 
+    /// An equal part of the receiver's line, in Mbit/s.
+    pub fn equal_part_mbps(&self, senders: usize) -> f64 {
+        self.host_gbps * 1000.0 / senders as f64
+    }
+
     pub fn sample(&mut self, probe: Probe) {
         self.probes.push(probe);
     }
@@ -205,7 +213,7 @@ pub struct Outcome {
 }
 
 /// Names of [`Outcome::metric`].
-pub const METRICS: [&str; 17] = [
+pub const METRICS: [&str; 18] = [
     "duration_us",
     "goodput_gbps",
     "steady_gbps",
@@ -220,6 +228,7 @@ pub const METRICS: [&str; 17] = [
     "max_queue_bytes",
     "recovery_us",
     "share_settled_us",
+    "share_settled_round_trips",
     "background_gbps",
     "pauses",
     "paused_us",
@@ -245,7 +254,8 @@ impl Outcome {
             "pauses" => self.network.pauses as f64,
             "paused_us" => self.network.paused_us,
             "recovery_us" => self.recovery_us(fault_us, recovered_share)?,
-            "share_settled_us" => self.share_settled_us()?,
+            "share_settled_us" => self.settled()?.0,
+            "share_settled_round_trips" => self.settled()?.1,
             _ => return None,
         })
     }
@@ -272,14 +282,18 @@ impl Outcome {
         Some((fault + bins) as f64 * self.sample_us - fault_us)
     }
 
-    /// Until the receiver allowed every sender an equal part of its line within 10 %; infinite if it never did while all sent.
-    fn share_settled_us(&self) -> Option<f64> {
+    /// Time, and round trips of the slowest sender, from which on the receiver allowed every sender an equal part of its line
+    /// within 10 % for as long as all sent; infinite if it did not in the end.
+    fn settled(&self) -> Option<(f64, f64)> {
         let end = (self.first_flow_us / self.sample_us.max(1e-9)) as usize;
         let probes = &self.probes[..end.min(self.probes.len())];
-        let senders = probes.iter().map(|p| p.limited).max().filter(|&n| n > 0)?;
-        let share = self.host_gbps * 1000.0 / f64::from(senders);
-        let near = |p: &Probe| p.unlimited == 0 && p.min_mbps >= 0.9 * share && p.max_mbps <= 1.1 * share;
-        Some(probes.iter().position(near).map_or(f64::INFINITY, |first| (first + 1) as f64 * self.sample_us))
+        probes.iter().find(|p| p.limited > 0)?;
+        if probes.last()?.unsettled_round_trip > 0 {
+            return Some((f64::INFINITY, f64::INFINITY));
+        }
+        let settled = probes.iter().rposition(|p| p.unsettled_round_trip > 0).map_or(0, |last| last + 1);
+        let round_trips = probes.iter().map(|p| p.unsettled_round_trip).max().unwrap_or(0);
+        Some((settled as f64 * self.sample_us, round_trips.into()))
     }
 }
 
@@ -294,20 +308,15 @@ mod tests {
         assert!((jain(&[]) - 1.0).abs() < 1e-12);
     }
 
-    fn outcome(series: &[f64], probes: &[(u32, u32, f64, f64)]) -> Outcome {
+    /// Probes: limited senders, and the round trip of one whose limit is not its share.
+    fn outcome(series: &[f64], probes: &[(u32, u32)]) -> Outcome {
         let network = NetworkConfig::default();
         let config = crate::workload::WorkloadConfig::new(crate::workload::Pattern::Pair, 1);
         let workload = Workload::new(&config, &network, 1, None);
         let measured = Measured::new(&workload, &network, 10 * PS_PER_US);
         let stats = (NetworkStats::default(), EndpointStats::default());
         let empty = measured.outcome(100_000 * PS_PER_US, &workload, &stats.0, &stats.1, 0, 0);
-        let probe = |&(limited, unlimited, min_mbps, max_mbps): &(u32, u32, f64, f64)| Probe {
-            queue_bytes: 0,
-            limited,
-            unlimited,
-            min_mbps,
-            max_mbps,
-        };
+        let probe = |&(limited, unsettled_round_trip): &(u32, u32)| Probe { limited, unsettled_round_trip, ..Probe::default() };
         Outcome { goodput_series_gbps: series.to_vec(), probes: probes.iter().map(probe).collect(), ..empty }
     }
 
@@ -321,11 +330,16 @@ mod tests {
     }
 
     #[test]
-    fn the_share_is_settled_when_all_senders_are_near_an_equal_part() {
-        // 400 Gbit/s and two senders
-        let settled = |probes: &[(u32, u32, f64, f64)]| outcome(&[], probes).metric("share_settled_us", 0.0, 0.0);
-        assert_eq!(settled(&[(1, 1, 2e5, 2e5), (2, 0, 1e5, 2e5), (2, 0, 1.9e5, 2.1e5)]), Some(30.0));
-        assert_eq!(settled(&[(2, 0, 1e5, 2e5)]), Some(f64::INFINITY));
-        assert_eq!(settled(&[(0, 2, 0.0, 0.0)]), None);
+    fn the_share_is_settled_when_all_senders_stay_near_an_equal_part() {
+        let settled = |probes: &[(u32, u32)]| {
+            let outcome = outcome(&[], probes);
+            let metric = |name| outcome.metric(name, 0.0, 0.0);
+            (metric("share_settled_us"), metric("share_settled_round_trips"))
+        };
+        assert_eq!(settled(&[(1, 1), (2, 2), (2, 0)]), (Some(20.0), Some(2.0)));
+        assert_eq!(settled(&[(2, 1), (2, 0), (2, 3), (2, 2), (2, 0), (2, 0)]), (Some(40.0), Some(3.0)), "it has to stay so");
+        assert_eq!(settled(&[(2, 0)]), (Some(0.0), Some(0.0)));
+        assert_eq!(settled(&[(2, 0), (2, 7)]), (Some(f64::INFINITY), Some(f64::INFINITY)));
+        assert_eq!(settled(&[(0, 1)]), (None, None), "nobody is limited");
     }
 }

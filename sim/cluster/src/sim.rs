@@ -330,9 +330,16 @@ impl<E: Endpoint, Q: EventQueue> Sim<E, Q> {
         let queue_bytes =
             (0..t.planes).map(|plane| self.network.backlog_bytes(self.now, t.downlink(plane, host))).max().unwrap_or(0);
         let mut probe = Probe { queue_bytes, ..Probe::default() };
-        for end in self.nodes[host].ends.iter().filter(|end| !end.sends) {
+        let senders = || self.nodes[host].ends.iter().filter(|end| !end.sends);
+        let equal_mbps = self.measured.equal_part_mbps(senders().count());
+        for end in senders() {
             let sender = &self.nodes[end.peer as usize].endpoint;
-            let Some(mbps) = sender.allowed_mbps(end.peer_slot) else {
+            let allowed = sender.allowed_mbps(end.peer_slot);
+            if !allowed.is_some_and(|mbps| (0.9 * equal_mbps..=1.1 * equal_mbps).contains(&mbps)) {
+                let round_trip = sender.round_trips(end.peer_slot).map_or(1, |over| over + 1);
+                probe.unsettled_round_trip = probe.unsettled_round_trip.max(round_trip);
+            }
+            let Some(mbps) = allowed else {
                 probe.unlimited += 1;
                 continue;
             };

@@ -193,7 +193,7 @@ impl Experiment {
 
     /// The text of a shipped experiment, or of a file.
     pub fn source(name: &str) -> Result<String, ExperimentError> {
-        if let Some((_, text)) = shipped::SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+        if let Some((_, text)) = shipped::all().find(|(shipped, _)| *shipped == name) {
             return Ok(text.to_string());
         }
         match std::fs::read_to_string(name) {

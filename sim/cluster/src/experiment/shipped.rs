@@ -2,6 +2,14 @@
 //!
 //! Out: names and TOML texts, in the order in which `mrnic cluster all` runs them.
 
+/// Names and texts of those that take long: by their names, or with `mrnic cluster all --long`.
+pub const LONG: &[(&str, &str)] = &[("large", include_str!("../../experiments/large.toml"))];
+
+/// Every one of them.
+pub fn all() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    SHIPPED.iter().chain(LONG)
+}
+
 /// Name and text of each.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("loss-pair", include_str!("../../experiments/loss-pair.toml")),
@@ -18,5 +26,5 @@ pub const SHIPPED: &[(&str, &str)] = &[
 
 /// All names.
 pub fn names() -> String {
-    SHIPPED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    all().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }

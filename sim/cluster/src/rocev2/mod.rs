@@ -343,6 +343,10 @@ impl Endpoint for RoceV2 {
         self.stats
     }
 
+    fn round_trips(&self, _: u32) -> Option<u32> {
+        None
+    }
+
     fn allowed_mbps(&self, _: u32) -> Option<f64> {
         None
     }

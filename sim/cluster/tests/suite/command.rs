@@ -27,6 +27,7 @@ fn wrong_arguments_are_refused_by_name() {
     for (args, named) in [
         (vec!["nothing-of-the-kind"], "nothing-of-the-kind"),
         (vec!["incast", "--seeds", "0"], "--seeds"),
+        (vec!["incast", "--long"], "--long"),
         (vec!["incast", "--out", "/dev/null/x"], "--out"),
     ] {
         let error = cluster(&args).expect("refused");

@@ -7,5 +7,6 @@ mod failures;
 mod network;
 mod parts;
 mod pfc;
+mod round_trips;
 mod support;
 mod trace;
