@@ -208,6 +208,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("demo", include_str!("../scenarios/demo.toml")),
     ("loss-1", include_str!("../scenarios/loss-1.toml")),
     ("loss-10", include_str!("../scenarios/loss-10.toml")),
+    ("burst-loss", include_str!("../scenarios/burst-loss.toml")),
     ("reorder", include_str!("../scenarios/reorder.toml")),
     ("plane-kill", include_str!("../scenarios/plane-kill.toml")),
     ("incast", include_str!("../scenarios/incast.toml")),

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 // values of the fields of the commit records (docs/microarchitecture.md)
 const TIMER_L4_PROBE: u64 = 2;
-const TIMER_SUSPECT: u64 = 3;
+const TIMER_FIRST_SUSPECT: u64 = 8;
 const TIMER_DOWN: u64 = 4;
 const TIMER_WHILE_DOWN: u64 = 5;
 const TIMER_PORT_CHANGE: u64 = 7;
@@ -111,7 +111,7 @@ fn second_timeout_changes_the_port_and_the_floor_holds() {
     assert_eq!(counters[0].get("TX_RESEND"), resent.len() as u64);
 }
 
-/// L4: one of four paths dies under its new ports, too: SUSPECT, DOWN, its packets move. It comes back: three probes in turn
+/// L4: one of four paths dies under its new ports, too: SUSPECT, its packets move, one first, then DOWN. It comes back: three probes in turn
 /// are answered, then it is UP with a window of 1 and carries new packets.
 #[test]
 fn a_dead_path_is_left_and_comes_back_after_three_probes() {
@@ -135,27 +135,39 @@ fn a_dead_path_is_left_and_comes_back_after_three_probes() {
         _ => false,
     };
 
-    // one timeout, SUSPECT with the port change, DOWN; no packet of its own was ever acknowledged until then
+    // SUSPECT, the port change, DOWN; its packets do not wait for that
+    let is_down = |rig: &Rig| rig.nodes[0].records().iter().any(|r| r.kind == Kind::Timer && r.get("action") == TIMER_DOWN);
+    for _ in 0..1000 {
+        if is_down(&rig) {
+            break;
+        }
+        rig.cycles(1000);
+    }
     let records = rig.nodes[0].records().to_vec();
     let timers: Vec<_> = of_kind(&records, Kind::Timer).into_iter().filter(|t| of_dead(t)).collect();
     let steps: Vec<_> = timers.iter().map(|t| (t.get("action"), t.get("state"), t.get("backoff"))).collect();
-    let expected = [(TIMER_L4_PROBE, STATE_UP, 1), (TIMER_SUSPECT, STATE_SUSPECT, 2), (TIMER_DOWN, STATE_DOWN, 3)];
+    let expected =
+        [(TIMER_FIRST_SUSPECT, STATE_SUSPECT, 1), (TIMER_PORT_CHANGE, STATE_SUSPECT, 2), (TIMER_DOWN, STATE_DOWN, 3)];
     assert_eq!(steps, expected, "{timers:#?}");
     let ports: Vec<_> = timers.iter().map(|t| t.get("port")).collect();
-    assert_eq!(ports, [0xC001, 0xC538, 0xC538], "SUSPECT goes with a port change (L5)");
-    let down = timers[2];
-    let homeless = down.get("next").wrapping_sub(down.get("cum")) & 0xFF_FFFF;
-    assert!(homeless > 0, "packets were under way: {down}");
+    assert_eq!(ports, [0xC001, 0xC538, 0xC538], "the second timeout changes the port (L5)");
+    let suspect = timers[0];
+    let homeless = suspect.get("next").wrapping_sub(suspect.get("cum")) & 0xFF_FFFF;
+    assert!(homeless > 1, "packets were under way: {suspect}");
 
     // each of them moves to a living path, once
     let grants = of_kind(&records, Kind::Grant);
     let moved: Vec<_> = grants.iter().filter(|g| g.get("moved") == 1).collect();
     assert_eq!(moved.len() as u64, homeless);
     for g in &moved {
-        assert!(of_dead(g) && g.get("rtx") == 1 && g.get("via") != DEAD && g.cycle > down.cycle, "{g}");
+        assert!(of_dead(g) && g.get("rtx") == 1 && g.get("via") != DEAD && g.cycle > suspect.cycle, "{g}");
     }
-    let later_by_dead = grants.iter().filter(|g| g.cycle > down.cycle && g.get("via") == DEAD);
-    assert_eq!(later_by_dead.count(), 0, "nothing but probes travels by a path that is DOWN");
+    // S1: the first of them asks what has arrived
+    let acks = of_kind(&records, Kind::Ack);
+    let heard = acks.iter().find(|a| of_dead(a) && a.get("acked") > 0).expect("it was acknowledged");
+    assert!(moved[0].cycle < heard.cycle && heard.cycle < moved[1].cycle, "{heard}");
+    let later_by_dead = grants.iter().filter(|g| g.cycle > suspect.cycle && g.get("via") == DEAD);
+    assert_eq!(later_by_dead.count(), 0, "nothing but probes travels by a path that is not UP");
 
     // it comes back, with nothing to send
     dead.set(false);
@@ -179,6 +191,9 @@ fn a_dead_path_is_left_and_comes_back_after_three_probes() {
     let actions: Vec<_> = probes.map(|t| t.get("action")).collect();
     assert_eq!(actions, [TIMER_WHILE_DOWN; 3], "a probe for each reply");
 
+    let c = rig.counters(0);
+    assert_eq!((c.get("PATH_SUSPECT"), c.get("PATH_DOWN"), c.get("TX_MOVED")), (1, 1, homeless));
+
     // and carries new packets again
     let up = acks[2].cycle;
     let (local, remote) = (rig.filled(0, len, 7), rig.region(1, len, 9, writable(), 1));
@@ -191,8 +206,9 @@ fn a_dead_path_is_left_and_comes_back_after_three_probes() {
         .filter(|r| r.kind == Kind::Grant && r.cycle > up && r.get("kind") == GRANT_NEW && r.get("via") == DEAD);
     let by_dead: Vec<_> = by_dead.collect();
     assert!(by_dead.len() > 3 && by_dead.iter().all(|g| of_dead(g) && g.get("port") == 0xC538), "{by_dead:#?}");
+    // (its round trip is that of a path without traffic: it may be taken for SUSPECT once more, but not for DOWN)
     let [c, _] = rig.finish();
-    assert_eq!((c.get("PATH_SUSPECT"), c.get("PATH_DOWN"), c.get("TX_MOVED")), (1, 1, homeless));
+    assert_eq!(c.get("PATH_DOWN"), 1);
 }
 
 /// S3, L4: paths die while nearly all are idle. Small messages, one at a time, still arrive, even by a single path: a moved
@@ -221,11 +237,13 @@ fn moved_packets_find_the_paths_that_live() {
         let grants = of_kind(&records, Kind::Grant);
         let moved: Vec<_> = grants.iter().filter(|g| g.get("moved") == 1).collect();
         assert!(!moved.is_empty(), "living {living:#b}");
-        for pair in moved.windows(2).filter(|p| p[0].get("home") == p[1].get("home") && p[0].get("ppsn") == p[1].get("ppsn")) {
-            assert_ne!(pair[0].get("via"), pair[1].get("via"), "the next try takes another path: {}", pair[1]);
+        let packet = |r: &Record| (r.get("home"), r.get("ppsn"));
+        for tries in moved.windows(3).filter(|t| t.iter().all(|r| packet(r) == packet(t[0]))) {
+            let same = tries.iter().all(|r| r.get("via") == tries[0].get("via"));
+            assert!(!same, "the next tries take another path: {}", tries[2]);
         }
         let [c, _] = rig.finish();
         assert_eq!((c.get("CONN_ERROR"), c.get("TX_MOVED")), (0, moved.len() as u64), "living {living:#b}");
-        assert!(c.get("PATH_DOWN") >= 1, "living {living:#b}");
+        assert!(c.get("PATH_SUSPECT") >= 1, "living {living:#b}");
     }
 }

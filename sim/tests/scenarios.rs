@@ -128,8 +128,9 @@ shipped_scenarios! {
     demo = "demo": "TX_RESEND";
     loss_1 = "loss-1": "TX_RESEND";
     loss_10 = "loss-10": "TX_RESEND" "PROBE_TAIL";
+    burst_loss = "burst-loss": "PROBE_TAIL" "PATH_SUSPECT" "TX_MOVED";
     reorder = "reorder": "RX_DATA_NEW";
-    plane_kill = "plane-kill": "PATH_SUSPECT" "PATH_DOWN" "TX_MOVED";
+    plane_kill = "plane-kill": "PATH_SUSPECT" "TX_MOVED";
     incast = "incast": "EPOCH";
     bit_errors = "bit-errors": "RX_DROP_ICRC" "RX_DUPLICATE";
     min_fifos = "min-fifos": "TX_RESEND";

@@ -138,7 +138,7 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_timer_valid: Signal<Out, Bit>,
     pub commit_timer_conn: Signal<Out, Bits<16>>,
     pub commit_timer_path: Signal<Out, Bits<3>>,
-    pub commit_timer_action: Signal<Out, Bits<3>>,
+    pub commit_timer_action: Signal<Out, Bits<4>>,
     pub commit_timer_now: Signal<Out, Bits<32>>,
     pub commit_timer_port: Signal<Out, Bits<16>>,
     pub commit_timer_probe_ppsn: Signal<Out, Bits<24>>,
@@ -231,6 +231,7 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     egress: Box<Egress<W, K>>,
     parser: Box<RxParser<W, K, NB>>,
     events: Signal<Local, Bits<32>>,
+    tail: Signal<Local, Bit>,
 }
 
 impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
@@ -247,7 +248,7 @@ impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
             place: Box::new(PlacementDma::new(config)),
             egress: Box::new(Egress::new(config)),
             parser: Box::new(RxParser::new(config));
-            clock, reset, fault, events,
+            clock, reset, fault, events, tail,
             axil_awaddr, axil_awvalid, axil_awready, axil_wdata, axil_wvalid, axil_wready, axil_bresp, axil_bvalid,
             axil_bready, axil_araddr, axil_arvalid, axil_arready, axil_rdata, axil_rresp, axil_rvalid, axil_rready,
             cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last,
@@ -816,6 +817,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_rcqe_qp.next = self.recv.commit_rcqe_qp.val();
         self.commit_rcqe_data.next = self.recv.commit_rcqe_data.val();
         comment!("counters");
+        // L3
+        self.tail.next = (self.tx.commit_timer_action.val() == 1) | (self.tx.commit_timer_action.val() >= 9);
         self.events.next = 0.into();
         self.events.next = self.events.val().replace_bit(
             0,
@@ -878,16 +881,18 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.events.next = self.events.val().replace_bit(18, self.tx.commit_grant_valid.val() & self.tx.commit_grant_nop.val());
         self.events.next =
             self.events.val().replace_bit(19, self.tx.commit_grant_valid.val() & (self.tx.commit_grant_kind.val() == 2));
-        self.events.next =
-            self.events.val().replace_bit(20, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 1));
+        self.events.next = self.events.val().replace_bit(20, self.tx.commit_timer_valid.val() & self.tail.val());
+        self.events.next = self
+            .events
+            .val()
+            .replace_bit(21, self.tx.commit_timer_valid.val() & !self.tail.val() & (self.tx.commit_timer_action.val() != 6));
         self.events.next = self.events.val().replace_bit(
-            21,
+            22,
             self.tx.commit_timer_valid.val()
-                & (self.tx.commit_timer_action.val() != 1)
-                & (self.tx.commit_timer_action.val() != 6),
+                & ((self.tx.commit_timer_action.val() == 3)
+                    | (self.tx.commit_timer_action.val() == 8)
+                    | (self.tx.commit_timer_action.val() == 9)),
         );
-        self.events.next =
-            self.events.val().replace_bit(22, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 3));
         self.events.next =
             self.events.val().replace_bit(23, self.tx.commit_timer_valid.val() & (self.tx.commit_timer_action.val() == 4));
         self.events.next =
@@ -1016,7 +1021,7 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_timer_valid: Signal<Out, Bit>,
     pub commit_timer_conn: Signal<Out, Bits<16>>,
     pub commit_timer_path: Signal<Out, Bits<3>>,
-    pub commit_timer_action: Signal<Out, Bits<3>>,
+    pub commit_timer_action: Signal<Out, Bits<4>>,
     pub commit_timer_now: Signal<Out, Bits<32>>,
     pub commit_timer_port: Signal<Out, Bits<16>>,
     pub commit_timer_probe_ppsn: Signal<Out, Bits<24>>,

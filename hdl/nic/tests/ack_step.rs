@@ -148,11 +148,15 @@ fn apply(s: &Step, verdict: &Verdict) -> (Packed, Packed, u64) {
     if s.sums.acked > 0 || probe {
         path.set("t_base", now);
         row.set("probe_pending", 0);
+        if s.sums.acked > 0 {
+            path.set("heard", 1);
+            row.set("tries", 0);
+        }
         if ts_valid || probe {
             row.set("backoff", 0);
-        }
-        if s.path.get("state") == 2 {
-            path.set("state", 1);
+            if s.path.get("state") == 2 {
+                path.set("state", 1);
+            }
         }
         if probe && s.path.get("state") == 3 {
             let clean = s.row.get("clean") + 1;

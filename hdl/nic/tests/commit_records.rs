@@ -29,7 +29,7 @@ const SCALARS: [(&str, u32); 15] = [
     ("lost_l1", 9),
     ("lost_l2", 9),
     ("hint", 24),
-    ("action", 3),
+    ("action", 4),
     ("reset", 1),
 ];
 

@@ -1,4 +1,4 @@
-//! grant_pick against section 7 of docs/protocol.md (ok, S1, k of S3) in plain loops; fault 1; simulation = Verilog.
+//! grant_pick against section 7 of docs/protocol.md (ok, S1) in plain loops; fault 1; simulation = Verilog.
 mod block_support;
 mod grant_support;
 mod rx_support;
@@ -16,7 +16,6 @@ fn choice(b: &mut Bench) -> Choice {
     Choice {
         ok: b.get("ok"),
         resend: (b.get("resend") == 1).then(|| (b.get("home") as usize, b.get("moves") == 1)),
-        k: b.get("k"),
         paths: b.get("paths"),
         mask: b.get("path_mask"),
         pipe: (0..8).map(|p| nine(pipe.clone(), p)).collect(),
@@ -25,13 +24,13 @@ fn choice(b: &mut Bench) -> Choice {
 }
 
 #[test]
-fn candidates_and_k_are_those_of_section_7() {
+fn candidates_are_those_of_section_7() {
     for window in WINDOWS {
-        candidates_and_k_with(window);
+        candidates_with(window);
     }
 }
 
-fn candidates_and_k_with(window: u64) {
+fn candidates_with(window: u64) {
     let mut rng = Rng(seed(2));
     let mut b = Bench::new("grant_pick", move || GrantPick::new(&of_window(window)));
     let (mut none, mut moved, mut stayed) = (0, 0, 0);
@@ -67,11 +66,11 @@ fn candidates_and_k_with(window: u64) {
 fn fault_1_lets_a_full_window_send() {
     let mut rng = Rng(3);
     let mut b = Bench::new("grant_pick", || GrantPick::new(&of_window(256)));
-    let full = Path { state: UP, pipe: 4, window: 4, nlost: true, lost_words: 1, next: 8, cum: 0 };
+    let full = Path { state: UP, pipe: 4, window: 4, nlost: true, lost_words: 1, next: 8, cum: 0, heard: false };
     for (fault, pipe, want) in [(0, 4, 0), (1, 4, 1), (1, 5, 0), (0, 3, 1)] {
         let mut path = [Path::default(); 8];
         path[0] = Path { pipe, ..full };
-        for (name, value) in ports(&Case { paths_log2: 0, path, rr: 0, npkts: 1, fault, span_max: 256 }, &mut rng) {
+        for (name, value) in ports(&Case { paths_log2: 0, path, rr: 0, fault, span_max: 256 }, &mut rng) {
             b.set_words(&name, &value);
         }
         b.set("load", 1);
@@ -82,7 +81,7 @@ fn fault_1_lets_a_full_window_send() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let mut test = difftest!(GrantPick::new(&of_window(128)), clock: clock, inputs: { fault, load, rr, npkts }).input_as(
+    let mut test = difftest!(GrantPick::new(&of_window(128)), clock: clock, inputs: { fault, load, rr }).input_as(
         "cfg",
         |b| &mut b.cfg,
         rows::conn_cfg,

@@ -18,6 +18,7 @@ const TOKENS: i128 = 1 << 36;
 #[derive(Debug, Clone)]
 struct Slot {
     case: Case,
+    npkts: u64,
     mtu_log2: u64,
     length: u64,
     index: u64,
@@ -39,8 +40,9 @@ fn slot(rng: &mut Rng) -> Slot {
     let mtu_log2 = 8 + rng.below(5);
     let mtu = 1u64 << mtu_log2;
     let length = pick(rng, &[0, 1, mtu - 1, mtu, mtu + 1, 8 * mtu, 8 * mtu + 1, 57 * mtu, 300_000, 1 << 31]);
-    case.npkts = length.div_ceil(mtu).max(1);
-    let index = pick(rng, &[0, case.npkts - 1, case.npkts / 2]);
+    let npkts = length.div_ceil(mtu).max(1);
+    let near_end = npkts.saturating_sub(rng.below(12)).min(npkts - 1);
+    let index = pick(rng, &[0, npkts - 1, npkts / 2, near_end]);
     let bytes = if rng.chance(50) { length.min((index + 1) * mtu) - index * mtu } else { rng.below(mtu + 1) };
     let hint = pick(rng, &[1, 40, 25_000, 400_000, UNLIMITED - 1, UNLIMITED, UNLIMITED]);
     let longest_srtt = pick(rng, &[0, 1, 60, 400, 0x7FFF]);
@@ -61,25 +63,44 @@ fn slot(rng: &mut Rng) -> Slot {
     cfg.set("mtu_log2", mtu_log2);
     ports[0].1 = cfg.words().to_vec();
     ports.retain(|(name, _)| name != "rr");
-    for (name, value) in [("index", index), ("length", length & 0x1FFF), ("inflight", inflight), ("bytes", bytes), ("now", now)]
-    {
+    for (name, value) in [
+        ("npkts", npkts),
+        ("index", index),
+        ("length", length & 0x1FFF),
+        ("inflight", inflight),
+        ("bytes", bytes),
+        ("now", now),
+    ] {
         ports.push((name.to_string(), vec![value as u32]));
     }
     ports.push(("conn_tx".into(), conn_tx.words().to_vec()));
     ports.push(("conn_ack".into(), conn_ack.words().to_vec()));
-    Slot { case, mtu_log2, length, index, inflight, bytes, now, hint, longest_srtt, any_rtt, tokens, elapsed, conn_tx, ports }
+    Slot {
+        case,
+        npkts,
+        mtu_log2,
+        length,
+        index,
+        inflight,
+        bytes,
+        now,
+        hint,
+        longest_srtt,
+        any_rtt,
+        tokens,
+        elapsed,
+        conn_tx,
+        ports,
+    }
 }
 
-/// S3: among ok paths with order below k, else among all ok paths, the least pipe/window; the earliest wins ties.
-fn least_loaded(c: &Case, choice: &Choice, k: u64) -> Option<u64> {
+/// S3: among ok paths the least pipe/window; the earliest wins ties.
+fn least_loaded(c: &Case, choice: &Choice) -> Option<u64> {
     let paths = choice.paths as usize;
-    let ok: Vec<(usize, usize)> =
-        (0..paths).map(|i| (i, (c.rr + i) % paths)).filter(|(_, p)| choice.ok >> p & 1 == 1).collect();
-    let preferred: Vec<(usize, usize)> = ok.iter().copied().filter(|(i, _)| (*i as u64) < k).collect();
-    let among = if preferred.is_empty() { ok } else { preferred };
+    let ok = (0..paths).map(|i| (c.rr + i) % paths).filter(|p| choice.ok >> p & 1 == 1);
     let load = |p: usize| (c.path[p].pipe, c.path[p].window);
     let better = |a: usize, b: usize| load(b).0 * load(a).1 < load(a).0 * load(b).1;
-    among.into_iter().map(|(_, p)| p).reduce(|a, b| if better(a, b) { b } else { a }).map(|p| p as u64)
+    ok.reduce(|a, b| if better(a, b) { b } else { a }).map(|p| p as u64)
 }
 
 #[test]
@@ -108,9 +129,8 @@ fn slots_are_those_of_section_7() {
         let got = (b.get("resend") == 1).then(|| (b.get("home") as usize, b.get("moves") == 1));
         assert_eq!(got, choice.resend, "{context}");
         assert_eq!(b.get("path_mask"), choice.mask, "{context}");
-        // S3; a resend that moves may take any path (L4)
-        let k = if choice.resend.is_some() { choice.paths } else { choice.k };
-        let path = least_loaded(&s.case, &choice, k);
+        // S3
+        let path = least_loaded(&s.case, &choice);
         assert_eq!((b.get("found") == 1).then(|| b.get("path")), path, "{context}");
         // C3
         let mtu = 1u64 << s.mtu_log2;
@@ -122,9 +142,11 @@ fn slots_are_those_of_section_7() {
         let t = (s.tokens + 2 * (s.hint * s.elapsed.min(1023)) as i64).min(500 * mtu as i64);
         assert_eq!(b.get("pace_ok") == 1, !limited || t > 0, "{context}");
         // payload: [i * MTU, min(length, (i+1) * MTU))
-        let last = s.index + 1 == s.case.npkts;
+        let last = s.index + 1 == s.npkts;
         let payload = s.length.min((s.index + 1) * mtu) - s.index * mtu;
         assert_eq!((b.get("new_bytes"), b.get("is_last") == 1), (payload, last), "{context}");
+        // S4
+        assert_eq!(b.get("is_late") == 1, s.index + choice.paths >= s.npkts, "{context}");
         // afterwards
         let mut paid = s.conn_tx.clone();
         if limited {
@@ -138,9 +160,7 @@ fn slots_are_those_of_section_7() {
         }
         assert_eq!(Packed::from_words::<ConnTx>(&b.get_words("after_resend")), resent, "{context}");
         paid.set("sent_bytes", (s.conn_tx.get("sent_bytes") + s.bytes) & TICKS);
-        if choice.k == choice.paths || last {
-            paid.set("rr", turned);
-        }
+        paid.set("rr", turned);
         assert_eq!(Packed::from_words::<ConnTx>(&b.get_words("after_new")), paid, "{context}");
         capped += u64::from(cap.is_some_and(|cap| s.inflight >= cap));
         paced += u64::from(limited && t <= 0);

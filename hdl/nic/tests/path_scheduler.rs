@@ -8,7 +8,7 @@ use tx_support::Bench;
 
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(PathScheduler::new(), clock: clock, inputs: { reset, start, ok, pipe, window, k, rr, paths_log2 })
+    difftest!(PathScheduler::new(), clock: clock, inputs: { reset, start, ok, pipe, window, rr, paths_log2 })
         .top("path_scheduler")
         .cycles(3000)
         .seed(1)
@@ -16,12 +16,9 @@ fn simulation_equals_verilog() {
 }
 
 /// S3, word for word.
-fn reference(ok: u8, pipe: &[u32; 8], window: &[u32; 8], k: usize, rr: usize, paths: usize) -> Option<usize> {
-    let order =
-        |limit: usize| (0..paths).map(move |i| (i, (rr + i) % paths)).filter(move |&(i, p)| i < limit && ok >> p & 1 == 1);
-    let candidates: Vec<usize> =
-        if order(k).count() > 0 { order(k).map(|c| c.1).collect() } else { order(paths).map(|c| c.1).collect() };
-    candidates.into_iter().reduce(|a, b| if pipe[b] * window[a] < pipe[a] * window[b] { b } else { a })
+fn reference(ok: u8, pipe: &[u32; 8], window: &[u32; 8], rr: usize, paths: usize) -> Option<usize> {
+    let candidates = (0..paths).map(|i| (rr + i) % paths).filter(|p| ok >> p & 1 == 1);
+    candidates.reduce(|a, b| if pipe[b] * window[a] < pipe[a] * window[b] { b } else { a })
 }
 
 #[test]
@@ -37,7 +34,6 @@ fn s3_least_loaded_path_leftmost_wins() {
         let small = round % 2 == 0;
         let window: [u32; 8] = std::array::from_fn(|_| rng.random_range(1..=if small { 3 } else { 256 }));
         let pipe: [u32; 8] = std::array::from_fn(|_| rng.random_range(0..=if small { 3 } else { 256 }));
-        let k = rng.random_range(1..=paths);
         let rr = rng.random_range(0..paths);
         let pack = |v: &[u32; 8]| {
             let all = v.iter().enumerate().fold(0u128, |a, (i, &x)| a | u128::from(x) << (9 * i));
@@ -46,7 +42,6 @@ fn s3_least_loaded_path_leftmost_wins() {
         bench.set("ok", ok.into());
         bench.set_words("pipe", &pack(&pipe));
         bench.set_words("window", &pack(&window));
-        bench.set("k", k as u64);
         bench.set("rr", rr as u64);
         bench.set("paths_log2", log2.into());
         bench.set("start", 1);
@@ -56,9 +51,9 @@ fn s3_least_loaded_path_leftmost_wins() {
         assert!(!bench.high("valid"));
         bench.clock();
         assert!(bench.high("valid"), "three clocks after start");
-        let want = reference(ok, &pipe, &window, k, rr, paths);
+        let want = reference(ok, &pipe, &window, rr, paths);
         let got = bench.high("found").then(|| bench.get("path") as usize);
-        assert_eq!(got, want, "round {round}: ok {ok:08b} pipe {pipe:?} window {window:?} k {k} rr {rr} paths {paths}");
+        assert_eq!(got, want, "round {round}: ok {ok:08b} pipe {pipe:?} window {window:?} rr {rr} paths {paths}");
         none += usize::from(want.is_none());
         if round % 5 == 0 {
             bench.clock();

@@ -8,13 +8,17 @@ use mrnic_difftest::difftest;
 use mrnic_nic::tx::rows::{PathAck, PathTx};
 use mrnic_nic::tx::timer_step::TimerStep;
 use rx_support::{Bench, Rng};
-use timer_support::{active, case, ports, reference, DOWN};
+use timer_support::{active, case, ports, reference, DOWN, UP};
 
 /// The rows after an action; `lost_words` is what the step on the words has counted.
 fn after(action: u64, now: u64, lost_words: u64, path: &mut Packed, row: &mut Packed) {
     let next = path.get("next_ppsn");
     // L4
-    if action >= 2 {
+    if (2..9).contains(&action) {
+        if path.get("state") == DOWN && path.get("pipe") > 0 {
+            let tries = row.get("tries") + 1;
+            row.set("tries", tries);
+        }
         let outstanding = next != path.get("cum");
         let held = path.get("state") == DOWN && outstanding;
         let backoff = if held { row.get("backoff") } else { (row.get("backoff") + 1).min(15) };
@@ -27,13 +31,15 @@ fn after(action: u64, now: u64, lost_words: u64, path: &mut Packed, row: &mut Pa
     }
     match action {
         0 | 6 => return,
-        3 => drop(path.set("state", 2)),
+        3 | 8 | 9 => drop(path.set("state", 2)),
         4 => {
-            path.set("state", 3).set("pipe", 0);
-            row.set("clean", 0);
+            path.set("state", 3);
+            row.set("clean", 0).set("tries", 0);
         }
-        5 => drop(path.set("pipe", 0)),
         _ => {}
+    }
+    if path.get("state") != UP {
+        path.set("pipe", 0).set("heard", 0);
     }
     // L5
     if action == 3 || action == 7 {
@@ -49,8 +55,8 @@ fn after(action: u64, now: u64, lost_words: u64, path: &mut Packed, row: &mut Pa
 fn rows_after_a_timer_are_those_of_section_8() {
     let mut rng = Rng(seed(1));
     let mut b = Bench::new("timer_step", TimerStep::new);
-    let mut counts = [0; 8];
-    for round in 0..8000 {
+    let mut counts = [0; 11];
+    for round in 0..12_000 {
         let c = case(&mut rng);
         let ports = ports(&c, &mut rng);
         for (name, value) in &ports {
@@ -69,7 +75,13 @@ fn rows_after_a_timer_are_those_of_section_8() {
         assert_eq!(Packed::from_words::<PathTx>(&b.get_words("new_path")), path, "round {round}: action {action} {c:?}");
         assert_eq!(Packed::from_words::<PathAck>(&b.get_words("new_row")), row, "round {round}: action {action} {c:?}");
         let got = ["all_lost", "goes_down", "gives_up", "new_port", "active"].map(|name| b.get(name) == 1);
-        let want = [action == 4 || action == 5, action == 4, action == 6, action == 3 || action == 7, active(&then)];
+        let want = [
+            then.state != UP && action != 0 && action != 6,
+            action == 4,
+            action == 6,
+            action == 3 || action == 7,
+            active(&then),
+        ];
         assert_eq!(got, want, "round {round}: action {action} {c:?}");
         counts[action as usize] += 1;
     }

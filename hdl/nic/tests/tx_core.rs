@@ -23,7 +23,8 @@ fn run_build(config: BuildConfig, weather: Weather, drain: bool) -> Tally {
 #[test]
 fn calm_fabric() {
     let t = run("sim", Weather::calm(1, 60_000), true);
-    assert!(t.new_packets > 1000 && t.resends == 0, "{t:?}");
+    // L4: the first timeout of a path moves a packet (RTO_MIN is short here)
+    assert!(t.new_packets > 1000 && t.resends == t.moved && t.lost_l1 + t.lost_l2 == 0, "{t:?}");
     assert!(t.ack_clocks <= 7, "an acknowledgment took {} clocks", t.ack_clocks);
     assert!(t.grant_clocks <= 6, "a new packet took {} clocks", t.grant_clocks);
 }
@@ -76,7 +77,10 @@ fn refusals_for_now() {
 fn outages() {
     let weather = Weather { loss: 0.02, outages: 0.4, ..Weather::calm(3, 400_000) };
     let t = run("sim", weather, false);
-    assert!(t.timers[2] > 5 && t.timers[3] > 2 && t.timers[4] > 0 && t.moved > 0, "{t:?}");
+    assert!(
+        t.timers[4] > 0 && t.timers[7] > 2 && t.timers[8] > 2 && t.timers[9] > 0 && t.timers[10] > 0 && t.moved > 0,
+        "{t:?}"
+    );
 }
 
 /// C2, C3, C4: rate hints.
@@ -107,7 +111,7 @@ fn narrow_windows() {
         let t = run_build(narrow(window_bits), weather, true);
         assert!(t.lost_l1 > 100 && t.lost_l2 > 10 && t.timers[1] > 5 && t.acks[2] > 5 && t.acks[3] > 5, "{t:?}");
         let t = run_build(narrow(window_bits), Weather { ce: 0.0, outages: 0.4, ..weather }, false);
-        assert!(t.timers[2] > 5 && t.timers[3] > 2 && t.timers[4] > 0 && t.moved > 0, "{t:?}");
+        assert!(t.timers[2] > 5 && t.timers[4] > 0 && t.timers[8] > 2 && t.timers[9] > 0 && t.moved > 0, "{t:?}");
     }
 }
 
@@ -137,7 +141,7 @@ fn is_noticed(fault: u64, why: &str, weather: Weather) {
 #[test]
 fn seeded_faults_are_noticed() {
     let rough = Weather { loss: 0.05, ce: 0.1, reorder_cycles: 150, ..Weather::calm(7, 200_000) };
-    is_noticed(1, "grant: new packet: ", Weather::calm(7, 100_000));
+    is_noticed(1, "grant: new packet: ", Weather { ce: 0.3, ..Weather::calm(7, 100_000) });
     is_noticed(3, "ack: ack: ", Weather { ce: 0.0, ..rough });
     is_noticed(4, "grant: resend: via is", rough);
     is_noticed(5, "ack: ack: window is", rough);

@@ -54,7 +54,7 @@ impl Default for MetaRoceConfig {
             retry_cnt: 7,
             rto_min_us: 100.0,
             ack_every: 4,
-            ack_delay_us: 16.0,
+            ack_delay_us: 4.0,
             hint_share: 0.95,
             messages: 16,
             port_bytes: 64_000,

@@ -136,7 +136,7 @@ impl Logic for AckCheck {
             self.verdict_reg.d.next = 1.into();
         }
         self.probe_reg.d.next = self.answers.q.val();
-        self.probe_counts.next = self.answers.q.val() & (self.path.val().state != 3);
+        self.probe_counts.next = self.answers.q.val() & (self.path.val().state == 1);
         self.edge_reg.d.next = self.probe_counts.val();
         // L2: E >= mark
         self.high_passed.next = self.high_off.q.val() - self.mark_off.q.val();

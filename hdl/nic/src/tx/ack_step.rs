@@ -142,11 +142,12 @@ impl Logic for AckStep {
         if self.progress.val() {
             self.path_after.next.t_base = self.now.val();
             self.row_after.next.probe_pending = false;
+            // a resend proves nothing: it may have travelled by another path
             if self.ack.val().flags.get_bit(2) | self.check.probe.val() {
                 self.row_after.next.backoff = 0.into();
-            }
-            if self.path.val().state == 2 {
-                self.path_after.next.state = 1.into();
+                if self.path.val().state == 2 {
+                    self.path_after.next.state = 1.into();
+                }
             }
             if self.check.probe.val() & (self.path.val().state == 3) {
                 // L4: three answered probes bring a path back, with one packet at first
@@ -157,6 +158,11 @@ impl Logic for AckStep {
                     self.path_after.next.window = 1.into();
                 }
             }
+        }
+        if self.acked.val().any() {
+            // S1, L4
+            self.path_after.next.heard = true;
+            self.row_after.next.tries = 0.into();
         }
         self.new_path.next = self.path_after.val();
         self.new_row.next = self.row_after.val();

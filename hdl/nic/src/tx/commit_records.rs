@@ -36,7 +36,7 @@ pub struct CommitRecords {
     pub lost_l2: Signal<In, Bits<9>>,
     pub hint: Signal<In, Bits<24>>,
     pub timer: Signal<In, Bit>,
-    pub action: Signal<In, Bits<3>>,
+    pub action: Signal<In, Bits<4>>,
     pub commit_grant_valid: Signal<Out, Bit>,
     pub commit_grant: Signal<Out, CommitGrant>,
     pub commit_ack_valid: Signal<Out, Bit>,

@@ -1,4 +1,4 @@
-//! grant_pick: what a transmit slot may do: which paths are ok, which path has a packet to resend (S1), how many paths a message uses (S3).
+//! grant_pick: what a transmit slot may do: which paths are ok, which path has a packet to resend (S1).
 //!
 //! In: the eight paths of the connection, in clock 1 of the step (`load`). Out: registers, valid from clock 2 on.
 //! Guarantees: candidates in the order rr, rr+1, ..
@@ -19,17 +19,14 @@ pub struct GrantPick {
     pub path_tx: [Signal<In, PathTx>; 8],
     pub cfg: Signal<In, ConnCfg>,
     pub rr: Signal<In, Bits<3>>,
-    /// Packets of the head message.
-    pub npkts: Signal<In, Bits<24>>,
     pub ok: Signal<Out, Bits<8>>,
     pub pipe: Signal<Out, Bits<72>>,
     pub window: Signal<Out, Bits<72>>,
     pub resend: Signal<Out, Bit>,
     pub home: Signal<Out, Bits<3>>,
-    /// The home is DOWN: the packet moves to another path.
+    /// The home is SUSPECT or DOWN: the packet moves to another path.
     pub moves: Signal<Out, Bit>,
-    /// Paths of the message, and of the connection.
-    pub k: Signal<Out, Bits<4>>,
+    /// Paths of the connection.
     pub paths: Signal<Out, Bits<4>>,
     /// paths - 1
     pub path_mask: Signal<Out, Bits<3>>,
@@ -39,11 +36,11 @@ pub struct GrantPick {
     resend_reg: DFF<Bit>,
     home_reg: DFF<Bits<3>>,
     moves_reg: DFF<Bit>,
-    k_reg: DFF<Bits<4>>,
     paths_reg: DFF<Bits<4>>,
     mask_reg: DFF<Bits<3>>,
     element: Signal<Local, PathTx>,
     room: Signal<Local, Bit>,
+    moving: Signal<Local, Bit>,
     span: Signal<Local, Bits<9>>,
     is_ok: Signal<Local, Bits<8>>,
     ready: Signal<Local, Bits<8>>,
@@ -56,8 +53,6 @@ pub struct GrantPick {
     turn: Signal<Local, Bits<3>>,
     found: Signal<Local, Bit>,
     picked: Signal<Local, Bits<3>>,
-    eighth: Signal<Local, Bits<7>>,
-    wanted: Signal<Local, Bits<4>>,
     nth: [Constant<Bits<3>>; 8],
     /// W: packets a path may have outstanding.
     span_max: Constant<Bits<9>>,
@@ -69,9 +64,9 @@ impl GrantPick {
             path_tx: array_init::array_init(|_| Default::default()),
             nth: array_init::array_init(|i| Constant::new((i as u64).to_bits())),
             span_max: Constant::new((config.window_bits as u64).to_bits());
-            clock, fault, load, cfg, rr, npkts, ok, pipe, window, resend, home, moves, k, paths, path_mask, ok_reg, pipe_reg,
-            window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg, element, room, span, is_ok, ready,
-            stranded, all_pipe, all_window, candidates, path_count, mask, turn, found, picked, eighth, wanted,
+            clock, fault, load, cfg, rr, ok, pipe, window, resend, home, moves, paths, path_mask, ok_reg, pipe_reg,
+            window_reg, resend_reg, home_reg, moves_reg, paths_reg, mask_reg, element, room, moving, span, is_ok, ready,
+            stranded, all_pipe, all_window, candidates, path_count, mask, turn, found, picked,
         })
     }
 }
@@ -80,7 +75,7 @@ impl Logic for GrantPick {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module grant_pick: usable paths and the path to resend on (S1)");
-        dff_setup!(self, clock, ok_reg, pipe_reg, window_reg, resend_reg, home_reg, moves_reg, k_reg, paths_reg, mask_reg);
+        dff_setup!(self, clock, ok_reg, pipe_reg, window_reg, resend_reg, home_reg, moves_reg, paths_reg, mask_reg);
         self.is_ok.next = 0.into();
         self.ready.next = 0.into();
         self.stranded.next = 0.into();
@@ -96,18 +91,18 @@ impl Logic for GrantPick {
                 p,
                 self.room.val() & (self.element.val().state == 1) & !(self.span.val() & self.span_max.val()).any(),
             );
-            self.ready.next = self.ready.val().replace_bit(
-                p,
-                self.element.val().lost_words.any()
-                    & self.room.val()
-                    & ((self.element.val().state == 1) | (self.element.val().state == 2)),
-            );
-            self.stranded.next =
-                self.stranded.val().replace_bit(p, self.element.val().lost_words.any() & (self.element.val().state == 3));
+            self.ready.next = self
+                .ready
+                .val()
+                .replace_bit(p, self.element.val().lost_words.any() & self.room.val() & (self.element.val().state == 1));
+            // S1: a DOWN home, or a SUSPECT one: one packet alone until something was acknowledged
+            self.moving.next = (self.element.val().state == 3)
+                | ((self.element.val().state == 2) & (self.element.val().heard | !self.element.val().pipe.any()));
+            self.stranded.next = self.stranded.val().replace_bit(p, self.element.val().lost_words.any() & self.moving.val());
             self.all_pipe.next = (self.all_pipe.val() >> 9) | (bit_cast::<72, 9>(self.element.val().pipe) << 63);
             self.all_window.next = (self.all_window.val() >> 9) | (bit_cast::<72, 9>(self.element.val().window) << 63);
         }
-        // S1: a DOWN home counts only if some path can carry its packet
+        // S1: a SUSPECT or DOWN home counts only if some path can carry its packet
         self.candidates.next = self.ready.val();
         if self.is_ok.val().any() {
             self.candidates.next = self.ready.val() | self.stranded.val();
@@ -135,18 +130,6 @@ impl Logic for GrantPick {
                 self.picked.next = self.turn.val();
             }
         }
-        // S3: k = min(paths, ceil(npkts / 8)), at least 1
-        self.eighth.next = (self.npkts.val().get_bits::<7>(0) + 7) >> 3;
-        self.wanted.next = self.eighth.val().get_bits::<4>(0);
-        if self.npkts.val() > 56 {
-            self.wanted.next = 8.into();
-        }
-        if self.wanted.val() == 0 {
-            self.wanted.next = 1.into();
-        }
-        if self.wanted.val() > self.path_count.val() {
-            self.wanted.next = self.path_count.val();
-        }
         if self.load.val() {
             self.ok_reg.d.next = self.is_ok.val();
             self.pipe_reg.d.next = self.all_pipe.val();
@@ -154,7 +137,6 @@ impl Logic for GrantPick {
             self.resend_reg.d.next = self.found.val();
             self.home_reg.d.next = self.picked.val();
             self.moves_reg.d.next = self.stranded.val().get_bit(self.picked.val().index());
-            self.k_reg.d.next = self.wanted.val();
             self.paths_reg.d.next = self.path_count.val();
             self.mask_reg.d.next = self.mask.val();
         }
@@ -164,7 +146,6 @@ impl Logic for GrantPick {
         self.resend.next = self.resend_reg.q.val();
         self.home.next = self.home_reg.q.val();
         self.moves.next = self.moves_reg.q.val();
-        self.k.next = self.k_reg.q.val();
         self.paths.next = self.paths_reg.q.val();
         self.path_mask.next = self.mask_reg.q.val();
     }

@@ -32,6 +32,8 @@ pub struct GrantStep {
     /// Payload of the packet that is paced.
     pub bytes: Signal<In, Bits<13>>,
     pub is_last: Signal<Out, Bit>,
+    /// S4: one of the last packets of the message, which go one by each path; from clock 2 on.
+    pub is_late: Signal<Out, Bit>,
     /// Payload of packet `index` of the message.
     pub new_bytes: Signal<Out, Bits<13>>,
     pub resend: Signal<Out, Bit>,
@@ -65,7 +67,7 @@ impl GrantStep {
             path_tx: array_init::array_init(|_| Default::default()),
             pick: GrantPick::new(config),
             unlimited: Constant::new(0xFF_FFFFu64.to_bits());
-            clock, reset, fault, now, load, start, cfg, conn_tx, conn_ack, npkts, index, length, inflight, bytes, is_last,
+            clock, reset, fault, now, load, start, cfg, conn_tx, conn_ack, npkts, index, length, inflight, bytes, is_last, is_late,
             new_bytes, resend, home, moves, path_mask, found, path, cap_ok, cap_reached_after, pace_ok, after_resend,
             after_new, scheduler, rate, mtu, offset, last, paid, rr_after, turned, moved_on,
         })
@@ -81,7 +83,6 @@ impl Logic for GrantStep {
         self.pick.load.next = self.load.val();
         self.pick.cfg.next = self.cfg.val();
         self.pick.rr.next = self.conn_tx.val().rr;
-        self.pick.npkts.next = self.npkts.val();
         for p in 0..8 {
             self.pick.path_tx[p].next = self.path_tx[p].val();
         }
@@ -94,11 +95,6 @@ impl Logic for GrantStep {
         self.scheduler.ok.next = self.pick.ok.val();
         self.scheduler.pipe.next = self.pick.pipe.val();
         self.scheduler.window.next = self.pick.window.val();
-        self.scheduler.k.next = self.pick.k.val();
-        if self.pick.resend.val() {
-            // L4: a moved resend may take any path
-            self.scheduler.k.next = self.pick.paths.val();
-        }
         self.scheduler.rr.next = self.conn_tx.val().rr;
         self.scheduler.paths_log2.next = self.cfg.val().paths_log2;
         self.found.next = self.scheduler.found.val();
@@ -140,6 +136,7 @@ impl Logic for GrantStep {
         }
         self.last.next = self.index.val() + 1 == self.npkts.val();
         self.is_last.next = self.last.val();
+        self.is_late.next = self.index.val() + bit_cast::<24, 4>(self.pick.paths.val()) >= self.npkts.val();
         self.new_bytes.next = self.mtu.val();
         if self.last.val() {
             self.new_bytes.next = self.length.val() - self.offset.val();
@@ -162,9 +159,7 @@ impl Logic for GrantStep {
         self.moved_on.next = self.paid.val();
         self.moved_on.next.sent_bytes = self.conn_tx.val().sent_bytes + bit_cast::<32, 13>(self.bytes.val());
         // S3
-        if (self.pick.k.val() == self.pick.paths.val()) | self.last.val() {
-            self.moved_on.next.rr = self.rr_after.val();
-        }
+        self.moved_on.next.rr = self.rr_after.val();
         self.after_new.next = self.moved_on.val();
     }
 }

@@ -1,7 +1,7 @@
 //! path_scheduler: the path for a packet (rule S3), a pipeline of three clocks.
-//! In: `start` with ok mask, pipe and window of the 8 paths, k, rr and the number of paths. Out: `valid` three clocks later, with `found` and `path`,
-//! which stay until the next result. Guarantees: among the ok paths of order i < k (else among all ok paths) the least
-//! pipe/window by cross multiplication, the earliest in the order rr, rr+1, .. on a tie.
+//! In: `start` with ok mask, pipe and window of the 8 paths, rr and the number of paths. Out: `valid` three clocks later, with `found` and `path`,
+//! which stay until the next result. Guarantees: among the ok paths the least pipe/window by cross multiplication, the
+//! earliest in the order rr, rr+1, .. on a tie.
 use super::filled::filled;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
@@ -84,8 +84,6 @@ pub struct PathScheduler {
     /// Path p in bits 9p+8:9p.
     pub pipe: Signal<In, Bits<72>>,
     pub window: Signal<In, Bits<72>>,
-    /// Paths the message may use, 1 to 8.
-    pub k: Signal<In, Bits<4>>,
     pub rr: Signal<In, Bits<3>>,
     pub paths_log2: Signal<In, Bits<2>>,
     pub valid: Signal<Out, Bit>,
@@ -95,8 +93,6 @@ pub struct PathScheduler {
     order: [Signal<Local, Bits<3>>; 8],
     order_here: Signal<Local, Bits<3>>,
     usable: Signal<Local, Bits<8>>,
-    preferred: Signal<Local, Bits<8>>,
-    candidate: Signal<Local, Bits<8>>,
     quarter: [PathDuel; 4],
     half: [PathDuel; 2],
     last: PathDuel,
@@ -113,8 +109,8 @@ impl PathScheduler {
             order: array_init::array_init(|_| Default::default()),
             quarter: array_init::array_init(|_| Default::default()),
             half: array_init::array_init(|_| Default::default());
-            clock, reset, start, ok, pipe, window, k, rr, paths_log2, valid, found, path, order_mask, order_here,
-            usable, preferred, candidate, last, stage1, stage2, stage3, held_found, held_path,
+            clock, reset, start, ok, pipe, window, rr, paths_log2, valid, found, path, order_mask, order_here,
+            usable, last, stage1, stage2, stage3, held_found, held_path,
         })
     }
 }
@@ -145,7 +141,6 @@ impl Logic for PathScheduler {
             self.order_mask.next = 3.into();
         }
         self.usable.next = 0.into();
-        self.preferred.next = 0.into();
         for p in 0..8 {
             self.order_here.next = (p.to_bits::<3>() - self.rr.val()) & self.order_mask.val();
             self.order[p].next = self.order_here.val();
@@ -153,23 +148,15 @@ impl Logic for PathScheduler {
                 .usable
                 .val()
                 .replace_bit(p, self.ok.val().get_bit(p) & ((p.to_bits::<3>() & self.order_mask.val()) == p.to_bits::<3>()));
-            self.preferred.next = self
-                .preferred
-                .val()
-                .replace_bit(p, self.usable.val().get_bit(p) & (bit_cast::<4, 3>(self.order_here.val()) < self.k.val()));
-        }
-        self.candidate.next = self.preferred.val();
-        if !self.preferred.val().any() {
-            self.candidate.next = self.usable.val();
         }
         for n in 0..4 {
             self.quarter[n].clock.next = self.clock.val();
-            self.quarter[n].a_ok.next = self.candidate.val().get_bit(n * 2);
+            self.quarter[n].a_ok.next = self.usable.val().get_bit(n * 2);
             self.quarter[n].a_order.next = self.order[n * 2].val();
             self.quarter[n].a_path.next = n.to_bits::<3>() << 1;
             self.quarter[n].a_pipe.next = self.pipe.val().get_bits::<9>(n * 18);
             self.quarter[n].a_window.next = self.window.val().get_bits::<9>(n * 18);
-            self.quarter[n].b_ok.next = self.candidate.val().get_bit(n * 2 + 1);
+            self.quarter[n].b_ok.next = self.usable.val().get_bit(n * 2 + 1);
             self.quarter[n].b_order.next = self.order[n * 2 + 1].val();
             self.quarter[n].b_path.next = (n.to_bits::<3>() << 1) | 1;
             self.quarter[n].b_pipe.next = self.pipe.val().get_bits::<9>(n * 18 + 9);

@@ -87,7 +87,7 @@ pub struct CommitAck {
 pub struct CommitTimer {
     pub conn: Bits<16>,
     pub path_index: Bits<3>,
-    pub action: Bits<3>,
+    pub action: Bits<4>,
     pub now: Bits<32>,
     pub port: Bits<16>,
     pub probe_ppsn: Bits<24>,

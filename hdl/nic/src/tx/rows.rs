@@ -26,6 +26,8 @@ pub struct PathTx {
     pub t_base: Bits<32>,
     pub srtt8: Bits<18>,
     pub rtt_valid: Bit,
+    /// Since it was stranded a packet of it was acknowledged (S1).
+    pub heard: Bit,
 }
 
 /// The rest of a path's scalars.
@@ -40,6 +42,8 @@ pub struct PathAck {
     pub probe_pending: Bit,
     pub probe_ts: Bits<16>,
     pub probe_ppsn: Bits<24>,
+    /// While DOWN: tries of its packets in a row of which nothing was acknowledged (L4).
+    pub tries: Bits<7>,
     pub ce_seen: Bits<16>,
     pub dup_seen: Bits<16>,
     pub reo_tol: Bits<7>,

@@ -1,7 +1,7 @@
 //! timer_check: what a path's timer has to do now (section 8), and when to look again.
 //!
 //! In: the path's fields, stable from clock 1 of the step. Out: valid from clock 8 on: the action (0 none, 1 L3 probe, 2 L4 probe, 3 to SUSPECT,
-//! 4 to DOWN, 5 L4 while DOWN, 6 connection error, 7 port change while UP), the back-off after it, and the next deadline.
+//! 4 to DOWN, 5 L4 while DOWN, 6 connection error, 7 port change, 8 to SUSPECT on the old port, 9 L3 to SUSPECT, 10 L3 while SUSPECT), the back-off after it, and the next deadline.
 //! Guarantees: a deadline is never later than the tick at which the timer is due if nothing else happens.
 use super::filled::filled;
 use super::rows::{ConnAck, ConnCfg, PathAck, PathTx};
@@ -23,7 +23,7 @@ pub struct TimerCheck {
     pub other_up: Signal<In, Bit>,
     /// Another path is DOWN with packets outstanding; from clock 3 on.
     pub stranded: Signal<In, Bit>,
-    pub action: Signal<Out, Bits<3>>,
+    pub action: Signal<Out, Bits<4>>,
     pub backoff: Signal<Out, Bits<4>>,
     /// L4: the timeout, whatever its action.
     pub timeout: Signal<Out, Bit>,
@@ -39,6 +39,8 @@ pub struct TimerCheck {
     outstanding: DFF<Bit>,
     wants: DFF<Bit>,
     could: DFF<Bit>,
+    suspect: DFF<Bit>,
+    worn: DFF<Bit>,
     longer: DFF<Bits<38>>,
     limit: DFF<Bits<32>>,
     due_rto: DFF<Bit>,
@@ -46,7 +48,7 @@ pub struct TimerCheck {
     active_reg: DFF<Bit>,
     backoff_reg: DFF<Bits<4>>,
     over: DFF<Bit>,
-    action_reg: DFF<Bits<3>>,
+    action_reg: DFF<Bits<4>>,
     timeout_reg: DFF<Bit>,
     since_probe: DFF<Bits<16>>,
     quiet: DFF<Bit>,
@@ -60,6 +62,8 @@ pub struct TimerCheck {
     srtt: Signal<Local, Bits<20>>,
     sum: Signal<Local, Bits<20>>,
     healthy: Signal<Local, Bit>,
+    fresh: Signal<Local, Bit>,
+    strays: Signal<Local, Bit>,
     steps: Signal<Local, Bits<3>>,
     more: Signal<Local, Bits<4>>,
 }
@@ -69,8 +73,8 @@ impl TimerCheck {
         filled!(TimerCheck {
             ;
             clock, now, rto_min, path, row, cfg, conn, other_up, stranded, action, backoff, timeout, cuts, active, deadline, idle, base,
-            tail_reg, deviation, outstanding, wants, could, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
-            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, steps, more,
+            tail_reg, deviation, outstanding, wants, could, suspect, worn, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
+            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, fresh, strays, steps, more,
         })
     }
 }
@@ -95,6 +99,8 @@ impl Logic for TimerCheck {
             outstanding,
             wants,
             could,
+            suspect,
+            worn,
             longer,
             limit,
             due_rto,
@@ -123,10 +129,14 @@ impl Logic for TimerCheck {
         if self.srtt.val() < 13 {
             self.tail_reg.d.next = 16.into();
         }
-        self.healthy.next = (self.path.val().state == 1) & (self.row.val().backoff == 0) & self.path.val().rtt_valid;
+        self.fresh.next = self.row.val().backoff == 0;
+        self.healthy.next = self.fresh.val() & self.path.val().rtt_valid & (self.path.val().state == 1);
         self.since_probe.d.next = self.now.val().get_bits::<16>(0) - self.row.val().probe_ts;
         self.could.d.next = self.healthy.val();
         self.wants.d.next = self.healthy.val() & self.path.val().pipe.any();
+        self.suspect.d.next = self.path.val().rtt_valid & (self.path.val().state == 2);
+        // L4: moved packets that nobody acknowledges: the last try
+        self.worn.d.next = (self.path.val().state == 3) & self.path.val().pipe.any() & (self.row.val().tries == 126);
         self.more.next = self.row.val().backoff + 1;
         comment!("clock 2: rto before the back-off");
         self.base.d.next = bit_cast::<32, 20>(self.deviation.q.val());
@@ -175,7 +185,9 @@ impl Logic for TimerCheck {
         } else if self.quiet.q.val() {
             self.soon.next = self.to_probe.q.val();
         }
-        if self.could.q.val() & self.outstanding.q.val() & (self.soon.val() < self.to_rto.q.val()) {
+        // L3 of a SUSPECT path
+        self.strays.next = self.suspect.q.val() & (self.outstanding.q.val() | self.fresh.val());
+        if ((self.could.q.val() & self.outstanding.q.val()) | self.strays.val()) & (self.soon.val() < self.to_rto.q.val()) {
             self.pause.next = self.soon.val();
         }
         self.wait_reg.d.next = self.pause.val();
@@ -183,23 +195,34 @@ impl Logic for TimerCheck {
             if self.due_rto.q.val() {
                 // L4
                 self.timeout_reg.d.next = true;
-                self.wait_reg.d.next = self.limit.q.val();
+                // a path that is SUSPECT then sends tail probes
+                self.wait_reg.d.next = self.tail_reg.q.val();
                 self.action_reg.d.next = 2.into();
-                if self.over.q.val() & !self.other_up.val() {
+                if (self.over.q.val() & !self.other_up.val()) | self.worn.q.val() {
                     self.action_reg.d.next = 6.into();
                 } else if (self.backoff_reg.q.val() >= 2) & (self.path.val().state == 1) {
                     self.action_reg.d.next = 7.into();
                     if self.other_up.val() {
                         self.action_reg.d.next = 3.into();
                     }
+                } else if (self.path.val().state == 1) & self.outstanding.q.val() & self.other_up.val() {
+                    self.action_reg.d.next = 8.into();
+                } else if (self.backoff_reg.q.val() == 2) & (self.path.val().state == 2) {
+                    // it is on its old route still
+                    self.action_reg.d.next = 7.into();
                 } else if (self.backoff_reg.q.val() >= 3) & (self.path.val().state == 2) & self.other_up.val() {
                     self.action_reg.d.next = 4.into();
                 } else if self.path.val().state == 3 {
                     self.action_reg.d.next = 5.into();
                 }
-            } else if self.wants.q.val() & self.outstanding.q.val() & self.due_tail.q.val() & !self.quiet.q.val() {
+            } else if (self.wants.q.val() | self.strays.val()) & self.due_tail.q.val() & !self.quiet.q.val() {
                 // L3
                 self.action_reg.d.next = 1.into();
+                if self.strays.val() {
+                    self.action_reg.d.next = 10.into();
+                } else if self.other_up.val() & self.row.val().probe_pending {
+                    self.action_reg.d.next = 9.into();
+                }
             }
         }
         comment!("clock 7");

@@ -21,11 +21,11 @@ pub struct TimerStep {
     pub other_up: Signal<In, Bit>,
     pub stranded: Signal<In, Bit>,
     pub lost_words: Signal<In, Bits<4>>,
-    pub action: Signal<Out, Bits<3>>,
+    pub action: Signal<Out, Bits<4>>,
     /// The timer stays armed.
     pub active: Signal<Out, Bit>,
     pub deadline: Signal<Out, Bits<32>>,
-    /// Every packet becomes lost (L4).
+    /// Every packet becomes lost (L3, L4).
     pub all_lost: Signal<Out, Bit>,
     /// The path becomes DOWN: those that have nothing outstanding become active (L4).
     pub goes_down: Signal<Out, Bit>,
@@ -39,6 +39,8 @@ pub struct TimerStep {
     row_after: Signal<Local, PathAck>,
     changes: Signal<Local, Bit>,
     everything: Signal<Local, Bit>,
+    acts: Signal<Local, Bit>,
+    suspects: Signal<Local, Bit>,
 }
 
 impl TimerStep {
@@ -46,7 +48,7 @@ impl TimerStep {
         filled!(TimerStep {
             ;
             clock, now, rto_min, path, row, cfg, conn, other_up, stranded, lost_words, action, active, deadline, all_lost, goes_down, gives_up,
-            new_port, new_path, new_row, check, path_after, row_after, changes, everything,
+            new_port, new_path, new_row, check, path_after, row_after, changes, everything, acts, suspects,
         })
     }
 }
@@ -76,7 +78,10 @@ impl Logic for TimerStep {
         self.gives_up.next = self.check.action.val() == 6;
         self.active.next = self.check.active.val() & (self.check.action.val() != 6);
         self.changes.next = (self.check.action.val() == 3) | (self.check.action.val() == 7);
-        self.everything.next = (self.check.action.val() == 4) | (self.check.action.val() == 5);
+        self.suspects.next = (self.check.action.val() == 3) | (self.check.action.val() == 8) | (self.check.action.val() == 9);
+        self.acts.next = (self.check.action.val() != 0) & (self.check.action.val() != 6);
+        // a path that is not UP then is stranded
+        self.everything.next = self.acts.val() & (self.suspects.val() | (self.path.val().state != 1));
         self.path_after.next = self.path.val();
         self.row_after.next = self.row.val();
         if self.check.timeout.val() {
@@ -95,17 +100,22 @@ impl Logic for TimerStep {
             self.row_after.next.floor_ppsn = self.path.val().next_ppsn;
             self.row_after.next.floor_time = self.now.val();
         }
-        if self.check.action.val() == 3 {
+        if self.suspects.val() {
             self.path_after.next.state = 2.into();
+        }
+        if self.check.timeout.val() & (self.path.val().state == 3) & self.path.val().pipe.any() {
+            self.row_after.next.tries = self.row.val().tries + 1;
         }
         if self.check.action.val() == 4 {
             self.path_after.next.state = 3.into();
             self.row_after.next.clean = 0.into();
+            self.row_after.next.tries = 0.into();
         }
         if self.everything.val() {
             self.path_after.next.pipe = 0.into();
+            self.path_after.next.heard = false;
         }
-        if (self.check.action.val() != 6) & (self.check.action.val() != 0) {
+        if self.acts.val() {
             // PROBE
             self.path_after.next.lost_words = self.lost_words.val();
             self.row_after.next.mark = self.path.val().next_ppsn;

@@ -7,6 +7,7 @@ use crate::rx_support::Rng;
 use mrnic_nic::tx::rows::{AckFields, PathAck, PathTx};
 
 pub const DISABLED: u64 = 0;
+pub const UP: u64 = 1;
 pub const DOWN: u64 = 3;
 pub const SEQUENCE: i64 = 1 << 24;
 
@@ -154,7 +155,7 @@ pub fn reference(c: &Case) -> Verdict {
     }
     // A2
     let probe = c.probe_reply && c.probe_pending && c.ts_echo == c.probe_ts;
-    let probe_edge = probe && c.state != DOWN;
+    let probe_edge = probe && c.state == UP;
     let edge = if probe_edge { high.max(c.probe_ppsn) } else { high };
     // L2
     let turn = c.gen_open && (edge >= c.mark || c.fault == 3);

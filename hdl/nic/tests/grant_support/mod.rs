@@ -1,4 +1,4 @@
-//! A connection's paths in a transmit slot: cases, and ok, S1 and k of S3 (section 7 of docs/protocol.md) as the reference of
+//! A connection's paths in a transmit slot: cases, and ok and S1 (section 7 of docs/protocol.md) as the reference of
 //! grant_pick and grant_step.
 //! In: a random source. Out: `Case`, its ports, and `reference`. Guarantees: nothing of the blocks is used.
 #![allow(dead_code)] // each test uses its part
@@ -19,6 +19,7 @@ pub struct Path {
     pub lost_words: u64,
     pub next: u64,
     pub cum: u64,
+    pub heard: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -26,7 +27,6 @@ pub struct Case {
     pub paths_log2: u64,
     pub path: [Path; 8],
     pub rr: usize,
-    pub npkts: u64,
     pub fault: u64,
     /// W.
     pub span_max: u64,
@@ -53,20 +53,10 @@ pub fn case(rng: &mut Rng, span_max: u64) -> Case {
             lost_words: if nlost { 1 + rng.below(15) } else { 0 },
             next: (cum + span) & 0xFF_FFFF,
             cum,
+            heard: rng.chance(50),
         }
     });
-    let npkts = match rng.below(4) {
-        0 => pick(rng, &[0, 1, 8, 9, 56, 57, 64, 65, 128, 0xFF_FFFF, 1 << 23, 0x80]),
-        _ => rng.below(100),
-    };
-    Case {
-        paths_log2,
-        path,
-        rr: rng.below(1 << paths_log2) as usize,
-        npkts,
-        fault: if rng.chance(90) { 0 } else { 1 },
-        span_max,
-    }
+    Case { paths_log2, path, rr: rng.below(1 << paths_log2) as usize, fault: if rng.chance(90) { 0 } else { 1 }, span_max }
 }
 
 pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(String, Vec<u32>)> {
@@ -75,13 +65,12 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(String, Vec<u32>)> {
     let mut all = vec![
         ("cfg".to_string(), cfg.words().to_vec()),
         ("rr".into(), vec![c.rr as u32]),
-        ("npkts".into(), vec![c.npkts as u32]),
         ("fault".into(), vec![c.fault as u32]),
     ];
     for (p, path) in c.path.iter().enumerate() {
         let mut row = Packed::random::<PathTx>(rng);
         row.set("state", path.state).set("pipe", path.pipe).set("window", path.window).set("lost_words", path.lost_words);
-        row.set("next_ppsn", path.next).set("cum", path.cum);
+        row.set("next_ppsn", path.next).set("cum", path.cum).set("heard", path.heard.into());
         all.push((format!("path_tx_{p}"), row.words().to_vec()));
     }
     all
@@ -92,7 +81,6 @@ pub struct Choice {
     pub ok: u64,
     /// Home of the resend, and whether it moves.
     pub resend: Option<(usize, bool)>,
-    pub k: u64,
     pub paths: u64,
     pub mask: u64,
     pub pipe: Vec<u64>,
@@ -108,15 +96,13 @@ pub fn reference(c: &Case) -> Choice {
     // S1
     let candidate = |h: &usize| {
         let p = &c.path[*h];
-        let stays = (p.state == UP || p.state == SUSPECT) && room(p);
-        p.nlost && (stays || p.state == DOWN && ok.contains(&true))
+        let moves = p.state == DOWN || p.state == SUSPECT && (p.heard || p.pipe == 0);
+        p.nlost && (p.state == UP && room(p) || moves && ok.contains(&true))
     };
-    let resend = (0..paths).map(|i| (c.rr + i) % paths).find(candidate).map(|h| (h, c.path[h].state == DOWN));
+    let resend = (0..paths).map(|i| (c.rr + i) % paths).find(candidate).map(|h| (h, c.path[h].state != UP));
     Choice {
         ok: ok.iter().enumerate().map(|(p, ok)| u64::from(*ok) << p).sum(),
         resend,
-        // S3
-        k: (paths as u64).min(c.npkts.div_ceil(8)).max(1),
         paths: paths as u64,
         mask: paths as u64 - 1,
         pipe: c.path.iter().map(|p| p.pipe).collect(),

@@ -25,6 +25,7 @@ pub struct Case {
     pub var4: i64,
     pub rtt_valid: bool,
     pub backoff: u64,
+    pub tries: u64,
     pub probe_pending: bool,
     pub probe_time: i64,
     pub t_base: i64,
@@ -62,12 +63,20 @@ pub fn case(rng: &mut Rng) -> Case {
         var4: pick(rng, &[0, 1, 50, 3000, (1 << 17) - 1]),
         rtt_valid: rng.chance(85),
         backoff: pick(rng, &[0, 0, 0, 0, 1, 2, 3, 5, 6, 7, 8, 14, 15]),
+        tries: pick(rng, &[0, 1, 125, 126, 126]),
         probe_pending: rng.chance(50),
         probe_time: 0,
         t_base: 0,
         rto_min: pick(rng, &[16, 782, 782, 5000, 1 << 20, 1 << 27]),
         now,
     };
+    // an unanswered tail probe
+    if rng.chance(10) {
+        (c.state, c.backoff, c.rtt_valid, c.probe_pending) = (UP, 0, true, true);
+    }
+    if c.next == c.cum {
+        c.pipe = 0;
+    }
     let near = |rng: &mut Rng, span: i64| pick(rng, &[0, 1, span - 1, span, span + 1, span / 2, 2 * span]);
     let idle = match rng.below(8) {
         0..=2 => near(rng, c.tail()),
@@ -86,7 +95,7 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
     path.set("state", c.state).set("pipe", c.pipe).set("next_ppsn", c.next).set("cum", c.cum).set("t_base", tick(c.t_base));
     path.set("srtt8", c.srtt8 as u64).set("rtt_valid", c.rtt_valid.into());
     let mut row = Packed::random::<PathAck>(rng);
-    row.set("var4", c.var4 as u64).set("backoff", c.backoff).set("probe_pending", c.probe_pending.into());
+    row.set("var4", c.var4 as u64).set("backoff", c.backoff).set("probe_pending", c.probe_pending.into()).set("tries", c.tries);
     row.set("probe_ts", tick(c.probe_time) & 0xFFFF);
     let mut cfg = Packed::random::<ConnCfg>(rng);
     cfg.set("open", c.open.into()).set("retry_cnt", c.retry_cnt);
@@ -115,9 +124,18 @@ pub fn reference(c: &Case) -> (u64, Case) {
     if idle < c.rto() {
         // L3; ts and probe_ts have 16 bits
         let answered = !c.probe_pending || (c.now - c.probe_time) & 0xFFFF >= c.tail();
-        if c.state == UP && outstanding && c.pipe > 0 && c.backoff == 0 && c.rtt_valid && idle >= c.tail() && answered {
+        let waits = match c.state {
+            UP => c.pipe > 0 && c.backoff == 0,
+            SUSPECT => outstanding || c.backoff == 0,
+            _ => false,
+        };
+        if waits && c.rtt_valid && idle >= c.tail() && answered {
             (after.probe_pending, after.probe_time) = (true, c.now);
-            return (1, after);
+            if c.state == UP && !(c.probe_pending && c.other_up) {
+                return (1, after);
+            }
+            (after.pipe, after.state) = (0, SUSPECT);
+            return (if c.state == UP { 9 } else { 10 }, after);
         }
         return (0, after);
     }
@@ -126,27 +144,27 @@ pub fn reference(c: &Case) -> (u64, Case) {
         after.backoff = (c.backoff + 1).min(15);
     }
     after.t_base = c.now;
-    if after.backoff > c.retry_cnt && !c.other_up {
+    if c.state == DOWN && c.pipe > 0 {
+        after.tries += 1;
+    }
+    if after.tries == 127 || after.backoff > c.retry_cnt && !c.other_up {
         after.error = true;
         return (6, after);
     }
     (after.probe_pending, after.probe_time) = (true, c.now);
-    let action = if after.backoff >= 2 && c.state == UP {
-        if c.other_up {
-            after.state = SUSPECT;
-            3
-        } else {
-            7
-        }
-    } else if after.backoff >= 3 && c.state == SUSPECT && c.other_up {
-        (after.state, after.pipe) = (DOWN, 0);
-        4
-    } else if c.state == DOWN {
-        after.pipe = 0;
-        5
-    } else {
-        2
+    let (action, state) = match c.state {
+        UP if after.backoff >= 2 && c.other_up => (3, SUSPECT),
+        UP if after.backoff >= 2 => (7, UP),
+        UP if outstanding && c.other_up => (8, SUSPECT),
+        SUSPECT if after.backoff == 2 => (7, SUSPECT),
+        SUSPECT if after.backoff >= 3 && c.other_up => (4, DOWN),
+        DOWN => (5, DOWN),
+        state => (2, state),
     };
+    after.state = state;
+    if state != UP {
+        after.pipe = 0;
+    }
     (action, after)
 }
 

@@ -6,7 +6,7 @@ use mrnic_model::seq::Serial24;
 use mrnic_model::tx::ack::{apply, AckVerdict};
 use mrnic_model::tx::conn::TxConn;
 use mrnic_model::tx::path::TxPath;
-use mrnic_model::tx::slot::{choose_path, choose_resend, paths_of_message};
+use mrnic_model::tx::slot::{choose_path, choose_resend};
 use mrnic_model::tx::timer;
 use mrnic_wire::{Ack, Ppsn};
 
@@ -211,13 +211,12 @@ impl Conn {
         if more && self.messages.len() < 2 {
             return Err("another message was seen that is not there".into());
         }
-        let (count, k) = (self.paths.len(), paths_of_message(head.npkts as u32, self.paths.len()));
-        let home =
-            choose_path(&self.paths, self.tx.rr, k, self.window_pkts).ok_or_else(|| format!("{what}: no path may send"))?;
+        let count = self.paths.len();
+        let home = choose_path(&self.paths, self.tx.rr, self.window_pkts).ok_or_else(|| format!("{what}: no path may send"))?;
         expect(what, record, "home", home as u64)?;
         let index = u64::from(self.tx.head_index);
         let bytes = (head.length - (index << self.mtu_log2)).min(mtu.into());
-        let last = index + 1 == head.npkts;
+        let (last, late) = (index + 1 == head.npkts, index + count as u64 >= head.npkts);
         let entry = Entry { qp: head.qp, msn: head.msn, index, bytes };
         self.check_entry(what, record, &entry)?;
         expect(what, record, "bytes", bytes)?;
@@ -230,12 +229,10 @@ impl Conn {
         // S4
         let full = path.pipe() == u32::from(path.win.window) || path.span() == self.window_pkts;
         let conn_full = cap.is_some_and(|cap| u64::from(seen) + bytes >= cap);
-        expect(what, record, "ack_req", ((last && !more) || full || conn_full).into())?;
+        expect(what, record, "ack_req", ((late && !more) || full || conn_full).into())?;
         self.entries.insert((home, ppsn.get()), entry);
         self.tx.sent_bytes = self.tx.sent_bytes.wrapping_add(bytes as u32);
-        if k == count || last {
-            self.tx.rr = ((self.tx.rr as usize + 1) % count) as u8;
-        }
+        self.tx.rr = ((self.tx.rr as usize + 1) % count) as u8;
         if last {
             self.messages.pop_front();
             self.tx.head_index = 0;

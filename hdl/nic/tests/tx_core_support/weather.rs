@@ -60,7 +60,7 @@ pub struct Tally {
     pub nops: u64,
     pub skips: u64,
     pub acks: [u64; 4],
-    pub timers: [u64; 8],
+    pub timers: [u64; 11],
     pub lost_l1: u64,
     pub lost_l2: u64,
     pub retired: u64,

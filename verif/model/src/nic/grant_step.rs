@@ -11,7 +11,7 @@ use crate::seq::Tick;
 use crate::tx::conn::{MsgRef, TxConn};
 use crate::tx::pool::{Record, RecordKind};
 use crate::tx::responses::ResponseKind;
-use crate::tx::slot::{choose_path, choose_resend, paths_of_message, Resend};
+use crate::tx::slot::{choose_path, choose_resend, Resend};
 use crate::{CongestionControl, Profile};
 
 /// Values that hardware samples a few cycles before the slot. `None` takes the exact value.
@@ -194,8 +194,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         };
         // S3: the path.
         let count = connection.tx_paths.len();
-        let k = paths_of_message(head.npkts, count);
-        let Some(home) = choose_path(&connection.tx_paths, connection.tx.rr, k, self.window_pkts) else {
+        let Some(home) = choose_path(&connection.tx_paths, connection.tx.rr, self.window_pkts) else {
             return Ok(Grant::Blocked(BlockReason::Paths));
         };
         if !self.pool.has_room(&connection.chunks[home], connection.tx_paths[home].next) {
@@ -206,6 +205,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let offset = if error { 0 } else { index << connection.mtu_log2 };
         let len = head.length.saturating_sub(offset).min(mtu);
         let last = error || index + 1 == head.npkts;
+        // S4: the last packets of a message go one by each path.
+        let late = last || index + count as u32 >= head.npkts;
         let tokens = match connection.tx.pace(now, len, mtu) {
             Ok(tokens) => tokens,
             Err(paced) => return Ok(Grant::Blocked(BlockReason::Pacer { wait_ticks: paced.wait_ticks })),
@@ -231,14 +232,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         // S4: when the receiver is to acknowledge at once.
         let path_full = path.pipe() == u32::from(path.win.window) || path.span() == self.window_pkts;
         let conn_full = cap.is_some_and(|cap| u64::from(inflight) + u64::from(len) >= cap);
-        let ack_req = (last && !more) || path_full || conn_full;
+        let ack_req = (late && !more) || path_full || conn_full;
         let tx = &mut connection.tx;
         tx.spend(now, tokens);
         tx.sent_bytes = tx.sent_bytes.wrapping_add(len);
         // S3: the round robin moves on.
-        if k == count || last {
-            tx.rr = ((tx.rr as usize + 1) % count) as u8;
-        }
+        tx.rr = ((tx.rr as usize + 1) % count) as u8;
         tx.took_packet(head.kind, last);
         if head.kind == RecordKind::Message {
             // D8: from the first request on a response is awaited.

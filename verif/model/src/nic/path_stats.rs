@@ -72,7 +72,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 
     pub(super) fn note_timer(&mut self, conn: u16, path: u8, before: Option<Before>, action: TimerAction) {
-        let timeout = !matches!(action, TimerAction::None | TimerAction::TailProbe);
+        let timeout = !(action == TimerAction::None || action.is_tail());
         self.count(conn, path, |n| n.timeouts += u64::from(timeout));
         if let Some(before) = before {
             self.note_health(conn, path, before);

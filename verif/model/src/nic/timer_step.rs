@@ -56,7 +56,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if action == TimerAction::Down {
             timer::begin_watch(&mut connection.tx_paths, now);
         }
-        self.report_timer(conn, path, action, backoff, nlost);
+        let strands = to != PathState::Up && action != TimerAction::ConnError;
+        self.report_timer(conn, path, action, backoff, if strands { nlost } else { 0 });
         if matches!(action, TimerAction::Suspect | TimerAction::PortChange) {
             self.counters.port_changes += 1;
             self.emit(Event::PortChange { conn, path, port });
@@ -69,9 +70,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(TimerStep { action, probe })
     }
 
-    fn report_timer(&mut self, conn: u16, path: u8, action: TimerAction, backoff: u8, nlost: u16) {
-        if action == TimerAction::TailProbe {
+    fn report_timer(&mut self, conn: u16, path: u8, action: TimerAction, backoff: u8, lost: u16) {
+        if action.is_tail() {
             self.counters.tx_probes_tail += 1;
+            self.counters.lost_timeout += u64::from(lost);
             self.emit(Event::Probe { conn, path, tail: true });
             return;
         }
@@ -82,9 +84,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return;
         }
         self.counters.tx_probes_timeout += 1;
-        if matches!(action, TimerAction::Down | TimerAction::StillDown) {
-            self.counters.lost_timeout += u64::from(nlost);
-        }
+        self.counters.lost_timeout += u64::from(lost);
         self.emit(Event::Probe { conn, path, tail: false });
     }
 

@@ -86,7 +86,8 @@ pub fn apply<C: CongestionControl>(
 
     // A2: does it answer the probe, and up to where does it speak?
     let probe = ack.flags.probe_reply && path.probe_pending && ack.ts_echo == path.probe_ts;
-    let probe_edge = probe && path.state != PathState::Down;
+    // The packets of a path that is not UP may travel by others: its probe tells nothing of them.
+    let probe_edge = probe && path.state == PathState::Up;
     let edge = if probe_edge { high.later(path.probe_ppsn) } else { high };
 
     // A3: what is new, and the sets without it.
@@ -229,12 +230,17 @@ fn progress<S>(path: &mut TxPath<S>, now: Tick, acked: u32, probe: bool, ts_vali
     }
     path.t_base = now;
     path.probe_pending = false;
-    if ts_valid || probe {
-        path.backoff = 0;
+    if acked > 0 {
+        path.heard = true;
+        path.tries = 0;
     }
     let was = path.state;
-    if was == PathState::Suspect {
-        path.state = PathState::Up;
+    // A resend proves nothing: it may have travelled by another path.
+    if ts_valid || probe {
+        path.backoff = 0;
+        if was == PathState::Suspect {
+            path.state = PathState::Up;
+        }
     }
     if probe && was == PathState::Down {
         // L4: three answered probes bring a path back, with one packet at first.

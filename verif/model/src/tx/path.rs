@@ -58,6 +58,10 @@ pub struct TxPath<S> {
     pub probe_pending: bool,
     pub probe_ts: u16,
     pub probe_ppsn: Ppsn,
+    /// While SUSPECT: an acknowledgment has told which of its packets had arrived (S1).
+    pub heard: bool,
+    /// While DOWN: tries of its packets, by other paths, in a row of which nothing was acknowledged (L4).
+    pub tries: u8,
     pub ce_seen: u16,
     pub dup_seen: u16,
     /// Packets of reordering tolerated before a gap is a loss (L6).
@@ -191,8 +195,9 @@ impl<S> TxPath<S> {
         }
     }
 
-    /// L4: every unacknowledged packet becomes lost; no resend is in flight any more.
-    pub fn lose_all(&mut self) {
+    /// L3, L4, "stranded": every unacknowledged packet is lost and takes the paths that live; no resend is in flight any more.
+    pub fn strand(&mut self) {
+        self.heard = false;
         self.lost = self.outstanding().without(&self.sacked);
         self.nlost = self.lost.count() as u16;
         self.rtx_old = Bits256::EMPTY;
@@ -235,6 +240,8 @@ impl<S> TxPath<S> {
             ("probe_pending", one(self.probe_pending.into())),
             ("probe_ts", one(self.probe_ts.into())),
             ("probe_ppsn", one(self.probe_ppsn.get().into())),
+            ("heard", one(self.heard.into())),
+            ("tries", one(self.tries.into())),
             ("ce_seen", one(self.ce_seen.into())),
             ("dup_seen", one(self.dup_seen.into())),
             ("reo_tol", one(self.reo_tol.into())),

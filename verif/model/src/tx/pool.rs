@@ -7,7 +7,7 @@ use mrnic_wire::Ppsn;
 
 use crate::seq::Serial24;
 
-const CHUNK: usize = 16;
+const CHUNK: usize = 8;
 const CHUNKS_OF_PATH: usize = 256 / CHUNK;
 const NONE: u32 = u32::MAX;
 

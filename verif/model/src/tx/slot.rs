@@ -11,7 +11,7 @@ pub struct Resend {
     pub home: u8,
     pub via: u8,
     pub ppsn: Ppsn,
-    /// It leaves a DOWN home by another path (L4).
+    /// It leaves a SUSPECT or DOWN home by another path (L3, L4).
     pub moved: bool,
 }
 
@@ -25,9 +25,11 @@ pub fn choose_resend<S>(paths: &[TxPath<S>], rr: u8, window_pkts: u32) -> Option
             continue;
         }
         let via = match path.state {
-            PathState::Up | PathState::Suspect if path.room() => home,
-            // L4: the lost packets of a dead path move to a living one; their identity stays.
-            PathState::Down => match choose_path(paths, rr, count, window_pkts) {
+            PathState::Up if path.room() => home,
+            // One packet asks first what has arrived: only the acknowledgments may be missing.
+            PathState::Suspect if !path.heard && path.pipe() > 0 => continue,
+            // L3, L4: the lost packets of a path that may be dead move to a living one; their identity stays.
+            PathState::Suspect | PathState::Down => match choose_path(paths, rr, window_pkts) {
                 Some(via) => via,
                 None => continue,
             },
@@ -39,29 +41,11 @@ pub fn choose_resend<S>(paths: &[TxPath<S>], rr: u8, window_pkts: u32) -> Option
     None
 }
 
-/// S3: how many paths a message of `npkts` packets uses.
-pub fn paths_of_message(npkts: u32, paths: usize) -> usize {
-    paths.min(npkts.div_ceil(8) as usize).max(1)
-}
-
-/// S3: the least loaded path among the first `k` in round-robin order, or among all if none of those may send.
-pub fn choose_path<S>(paths: &[TxPath<S>], rr: u8, k: usize, window_pkts: u32) -> Option<usize> {
+/// S3: the least loaded path that may send, the first in round-robin order of equals.
+pub fn choose_path<S>(paths: &[TxPath<S>], rr: u8, window_pkts: u32) -> Option<usize> {
     let count = paths.len();
-    let best_of = |range: core::ops::Range<usize>| {
-        let mut best: Option<usize> = None;
-        for i in range {
-            let p = (rr as usize + i) % count;
-            if !paths[p].ok(window_pkts) {
-                continue;
-            }
-            best = match best {
-                Some(b) if !less_loaded(&paths[p], &paths[b]) => Some(b),
-                _ => Some(p),
-            };
-        }
-        best
-    };
-    best_of(0..k).or_else(|| best_of(k..count))
+    let open = (0..count).map(|i| (rr as usize + i) % count).filter(|&p| paths[p].ok(window_pkts));
+    open.reduce(|best, p| if less_loaded(&paths[p], &paths[best]) { p } else { best })
 }
 
 /// pipe / window of `a` is below that of `b`.

@@ -15,7 +15,7 @@ pub enum TimerAction {
     TailProbe = 1,
     /// L4: a timeout; a probe goes out.
     TimeoutProbe = 2,
-    /// L4: the path became SUSPECT (with a new port); a probe goes out.
+    /// L4: the path became SUSPECT with a new port, all its packets are lost; a probe goes out.
     Suspect = 3,
     /// L4: the path became DOWN, all its packets are lost; a probe goes out.
     Down = 4,
@@ -23,11 +23,22 @@ pub enum TimerAction {
     StillDown = 5,
     /// L4: no path is left.
     ConnError = 6,
-    /// L4, L5: a new port while the path stays UP, as no other is; a probe goes out.
+    /// L4, L5: a new port and no change of state; a probe goes out.
     PortChange = 7,
+    /// L4: the first timeout: the path became SUSPECT on its old port, all its packets are lost; a probe goes out.
+    FirstSuspect = 8,
+    /// L3: a tail probe was not answered: the path became SUSPECT, all its packets are lost; the next probe goes out.
+    TailSuspect = 9,
+    /// L3: another while it is SUSPECT: all its packets are lost again; a probe goes out.
+    TailStillSuspect = 10,
 }
 
 impl TimerAction {
+    /// Of rule L3.
+    pub fn is_tail(self) -> bool {
+        matches!(self, TimerAction::TailProbe | TimerAction::TailSuspect | TimerAction::TailStillSuspect)
+    }
+
     /// Whether a PROBE is to be sent.
     pub fn probes(self) -> bool {
         !matches!(self, TimerAction::None | TimerAction::ConnError)
@@ -88,7 +99,12 @@ fn may_tail_probe<S>(path: &TxPath<S>) -> bool {
     if path.without_l3 {
         return false;
     }
-    path.state == PathState::Up && path.next != path.cum && path.pipe() > 0 && path.backoff == 0 && path.rtt_valid
+    let waits = match path.state {
+        PathState::Up => path.pipe() > 0 && path.backoff == 0,
+        PathState::Suspect => path.span() > 0 || path.backoff == 0,
+        PathState::Disabled | PathState::Down => false,
+    };
+    waits && path.rtt_valid
 }
 
 /// L3: ticks until the next tail probe may follow one that is not yet answered; 0 if it may go at once.
@@ -133,8 +149,53 @@ pub fn deadline_watching<S>(
     Some(now.wrapping_add(until_rto.min(until_tail)))
 }
 
+/// L3: a tail probe is due. A dead path, and a burst of losses that swallows probes too, would hold what they took: when a
+/// probe was not answered, the path's packets take the paths that live.
+fn tail_action<S>(path: &mut TxPath<S>, others: Others) -> TimerAction {
+    let action = match path.state {
+        PathState::Suspect => TimerAction::TailStillSuspect,
+        _ if path.probe_pending && others.up => TimerAction::TailSuspect,
+        _ => return TimerAction::TailProbe,
+    };
+    path.state = PathState::Suspect;
+    path.strand();
+    action
+}
+
 /// L4: the exponent counts no further.
 const BACKOFF_MAX: u8 = 15;
+/// L4: so many tries of the packets of a DOWN path are enough: longer than any path without an answer is waited for.
+const TRIES_MAX: u8 = 127;
+
+/// L4, (b): port change and health.
+fn timeout_action<S>(path: &mut TxPath<S>, now: Tick, others: Others) -> TimerAction {
+    let action = match path.state {
+        PathState::Up if others.up && path.backoff >= 2 => TimerAction::Suspect,
+        PathState::Up if others.up && path.span() > 0 => TimerAction::FirstSuspect,
+        PathState::Up if path.backoff >= 2 => TimerAction::PortChange,
+        // It became SUSPECT by L3 or its first timeout, and is on its old route still.
+        PathState::Suspect if path.backoff == 2 => TimerAction::PortChange,
+        PathState::Suspect if path.backoff >= 3 && others.up => TimerAction::Down,
+        PathState::Down => TimerAction::StillDown,
+        _ => TimerAction::TimeoutProbe,
+    };
+    match action {
+        TimerAction::Suspect | TimerAction::FirstSuspect => path.state = PathState::Suspect,
+        TimerAction::Down => {
+            path.state = PathState::Down;
+            path.clean = 0;
+            path.tries = 0;
+        }
+        _ => {}
+    }
+    if matches!(action, TimerAction::Suspect | TimerAction::PortChange) {
+        path.change_port(now);
+    }
+    if path.state != PathState::Up {
+        path.strand();
+    }
+    action
+}
 
 /// Does what is due at `now`. The caller has checked that the connection is open and not in error.
 pub fn step<C: CongestionControl>(
@@ -169,8 +230,9 @@ pub fn step_watching<C: CongestionControl>(
     if idle < rto_ticks(path, rto_min_ticks) {
         // L3: the tail of a burst has no later packet that would show a gap. A probe may be lost too, so it is repeated.
         if may_tail_probe(path) && idle >= tail_ticks(path) && probe_wait_ticks(path, now) == 0 {
+            let action = tail_action(path, others);
             path.send_probe(stamp(now));
-            return TimerAction::TailProbe;
+            return action;
         }
         return TimerAction::None;
     }
@@ -184,28 +246,14 @@ pub fn step_watching<C: CongestionControl>(
     if path.span() > 0 || path.backoff >= 2 {
         cc.on_timeout(&mut path.win, &mut path.cc, now);
     }
-    if path.backoff > retry_cnt && !others.up {
+    // Nobody acknowledges what the paths that live carry.
+    if path.state == PathState::Down && path.pipe() > 0 {
+        path.tries += 1;
+    }
+    if path.tries >= TRIES_MAX || path.backoff > retry_cnt && !others.up {
         return TimerAction::ConnError;
     }
-    let action = if path.backoff >= 2 && path.state == PathState::Up {
-        path.change_port(now);
-        if others.up {
-            path.state = PathState::Suspect;
-            TimerAction::Suspect
-        } else {
-            TimerAction::PortChange
-        }
-    } else if path.backoff >= 3 && path.state == PathState::Suspect && others.up {
-        path.state = PathState::Down;
-        path.lose_all();
-        path.clean = 0;
-        TimerAction::Down
-    } else if path.state == PathState::Down {
-        path.lose_all();
-        TimerAction::StillDown
-    } else {
-        TimerAction::TimeoutProbe
-    };
+    let action = timeout_action(path, now, others);
     path.send_probe(stamp(now));
     action
 }

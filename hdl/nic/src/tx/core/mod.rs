@@ -175,7 +175,7 @@ pub struct TxCore {
     pub commit_timer_valid: Signal<Out, Bit>,
     pub commit_timer_conn: Signal<Out, Bits<16>>,
     pub commit_timer_path: Signal<Out, Bits<3>>,
-    pub commit_timer_action: Signal<Out, Bits<3>>,
+    pub commit_timer_action: Signal<Out, Bits<4>>,
     pub commit_timer_now: Signal<Out, Bits<32>>,
     pub commit_timer_port: Signal<Out, Bits<16>>,
     pub commit_timer_probe_ppsn: Signal<Out, Bits<24>>,

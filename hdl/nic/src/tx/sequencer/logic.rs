@@ -536,7 +536,7 @@ impl Logic for Sequencer {
                     self.out.next.ppsn = self.here.val().next_ppsn;
                     self.out.next.bytes = self.packet.q.val().bytes;
                     // S4
-                    self.out.next.ack_req = (self.packet.q.val().last & !self.more.q.val())
+                    self.out.next.ack_req = (self.slot.is_late.val() & !self.more.q.val())
                         | (self.pipe_after.val() == self.here.val().window)
                         | (self.span.val() == self.span_last.val())
                         | self.slot.cap_reached_after.val();
