@@ -13,6 +13,7 @@ pub fn all() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
 /// Name and text of each.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("loss-pair", include_str!("../../experiments/loss-pair.toml")),
+    ("loss-all-reduce", include_str!("../../experiments/loss-all-reduce.toml")),
     ("go-back-n", include_str!("../../experiments/go-back-n.toml")),
     ("planes", include_str!("../../experiments/planes.toml")),
     ("failure", include_str!("../../experiments/failure.toml")),
