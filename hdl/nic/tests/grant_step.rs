@@ -25,6 +25,7 @@ struct Slot {
     inflight: u64,
     /// Payload of the packet that is paced.
     bytes: u64,
+    via: u64,
     now: u64,
     hint: u64,
     longest_srtt: u64,
@@ -48,6 +49,7 @@ fn slot(rng: &mut Rng) -> Slot {
     let longest_srtt = pick(rng, &[0, 1, 60, 400, 0x7FFF]);
     let cap = mtu.max((hint * longest_srtt * 5) >> 8);
     let inflight = pick(rng, &[0, cap.saturating_sub(bytes), cap.saturating_sub(1), cap, cap + 1, 5000]).min(TICKS);
+    let via = rng.below(8);
     let elapsed = pick(rng, &[0, 1, 100, 1022, 1023, 1024, 1 << 31]);
     let tokens = pick(rng, &[-600_000, -1, 0, 1, 500 * mtu as i64, -2 * (hint.min(2000) * elapsed.min(1023)) as i64]);
     let now = pick(rng, &[0, 500, TICKS, 1 << 31]);
@@ -69,6 +71,7 @@ fn slot(rng: &mut Rng) -> Slot {
         ("length", length & 0x1FFF),
         ("inflight", inflight),
         ("bytes", bytes),
+        ("via", via),
         ("now", now),
     ] {
         ports.push((name.to_string(), vec![value as u32]));
@@ -83,6 +86,7 @@ fn slot(rng: &mut Rng) -> Slot {
         index,
         inflight,
         bytes,
+        via,
         now,
         hint,
         longest_srtt,
@@ -156,7 +160,7 @@ fn slots_are_those_of_section_7() {
         let turned = (s.case.rr as u64 + 1) % choice.paths;
         let mut resent = paid.clone();
         if choice.resend.is_some_and(|(_, moves)| moves) {
-            resent.set("rr", turned);
+            resent.set("rr", (s.via + 1) % choice.paths);
         }
         assert_eq!(Packed::from_words::<ConnTx>(&b.get_words("after_resend")), resent, "{context}");
         paid.set("sent_bytes", (s.conn_tx.get("sent_bytes") + s.bytes) & TICKS);
@@ -174,7 +178,7 @@ fn slots_are_those_of_section_7() {
 #[test]
 fn simulation_equals_verilog() {
     let mut test = difftest!(GrantStep::new(&of_window(256)), clock: clock, inputs: {
-        reset, fault, now, load, start, npkts, index, length, inflight, bytes
+        reset, fault, now, load, start, npkts, index, length, inflight, bytes, via
     })
     .input_as("cfg", |b| &mut b.cfg, rows::conn_cfg)
     .input_as("conn_tx", |b| &mut b.conn_tx, rows::conn_tx)

@@ -2,15 +2,6 @@
 use mrnic_model::Outgoing;
 use std::collections::VecDeque;
 
-/// A packet as it was granted: connection, home, PPSN, and whether it is a resend.
-#[derive(Debug, Clone, Copy)]
-pub struct Resent {
-    pub conn: u16,
-    pub home: u8,
-    pub ppsn: u32,
-    pub rtx: bool,
-}
-
 /// Expected outputs.
 #[derive(Debug, Default)]
 pub struct Expected {
@@ -18,8 +9,8 @@ pub struct Expected {
     pub packets: VecDeque<Outgoing>,
     /// Acknowledgments.
     pub acks: VecDeque<Outgoing>,
-    /// Address and length, and the packet that carries it.
-    pub reads: VecDeque<(u64, usize, Resent)>,
+    /// Address and length.
+    pub reads: VecDeque<(u64, usize)>,
     /// Address and bytes.
     pub writes: VecDeque<(u64, Vec<u8>)>,
     /// A payload write that was made before the record of its step, which waits for `exp` and `cum` to settle (R5, R7).

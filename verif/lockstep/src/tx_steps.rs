@@ -3,7 +3,6 @@
 //! In: ack, timer, grant and retire records. Out: expected packets, payload reads, retirements to count, errors to report.
 //! Guarantees: every decision of sections 6 to 8 and every state field that a record carries is compared.
 use crate::checker::{Checker, Retired};
-use crate::outputs::Resent;
 use crate::step::{show, Step};
 use crate::Memory;
 use mrnic_model::{AckVerdict, Grant, GrantInputs, Outgoing, StepError, TimerAction};
@@ -108,8 +107,7 @@ impl Checker {
                     s.field("rr", c.rr);
                 }
                 if p.len > 0 {
-                    let packet = Resent { conn, home: p.home, ppsn: p.ppsn, rtx: p.rtx };
-                    self.expected.reads.push_back((p.laddr, p.len as usize, packet));
+                    self.expected.reads.push_back((p.laddr, p.len as usize));
                     let mut byte = [0];
                     if !memory.read_into(p.laddr, &mut byte) {
                         s.text("address", format!("{:#x}", p.laddr), "inside host memory");

@@ -31,6 +31,8 @@ pub struct GrantStep {
     pub inflight: Signal<In, Bits<32>>,
     /// Payload of the packet that is paced.
     pub bytes: Signal<In, Bits<13>>,
+    /// The path that a resend takes.
+    pub via: Signal<In, Bits<3>>,
     pub is_last: Signal<Out, Bit>,
     /// S4: one of the last packets of the message, which go one by each path; from clock 2 on.
     pub is_late: Signal<Out, Bit>,
@@ -67,7 +69,7 @@ impl GrantStep {
             path_tx: array_init::array_init(|_| Default::default()),
             pick: GrantPick::new(config),
             unlimited: Constant::new(0xFF_FFFFu64.to_bits());
-            clock, reset, fault, now, load, start, cfg, conn_tx, conn_ack, npkts, index, length, inflight, bytes, is_last, is_late,
+            clock, reset, fault, now, load, start, cfg, conn_tx, conn_ack, npkts, index, length, inflight, bytes, via, is_last, is_late,
             new_bytes, resend, home, moves, path_mask, found, path, cap_ok, cap_reached_after, pace_ok, after_resend,
             after_new, scheduler, rate, mtu, offset, last, paid, rr_after, turned, moved_on,
         })
@@ -150,10 +152,10 @@ impl Logic for GrantStep {
             self.paid.next.tokens = self.rate.new_tokens.val();
             self.paid.next.token_time = self.now.val();
         }
-        // S3: after a moved resend too, as the path it takes may be dead and idle
+        // S3: the path that a moved resend takes may be dead and idle, so it comes last for the next
         self.turned.next = self.paid.val();
         if self.pick.resend.val() & self.pick.moves.val() {
-            self.turned.next.rr = self.rr_after.val();
+            self.turned.next.rr = (self.via.val() + 1) & self.pick.path_mask.val();
         }
         self.after_resend.next = self.turned.val();
         self.moved_on.next = self.paid.val();

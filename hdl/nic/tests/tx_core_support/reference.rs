@@ -164,7 +164,7 @@ impl Conn {
                 self.paths[r.home as usize].resend(r.ppsn);
                 // S3
                 if r.moved {
-                    self.tx.rr = (self.tx.rr + 1) % self.paths.len() as u8;
+                    self.tx.rr = (r.via + 1) % self.paths.len() as u8;
                 }
                 self.check_slot("resend", record, r.home, r.via)
             }

@@ -159,9 +159,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         };
         connection.tx.spend(now, tokens);
         connection.tx_paths[home as usize].resend(ppsn);
-        // S3: the next moved packet, or this one again, takes another path: this one may be dead too, and idle.
+        // S3: this path may be dead too, and idle, so it comes last for the next moved packet, or for this one again.
         if moved {
-            connection.tx.rr = (connection.tx.rr + 1) % connection.tx_paths.len() as u8;
+            connection.tx.rr = (via + 1) % connection.tx_paths.len() as u8;
         }
         self.counters.tx_resent += 1;
         self.counters.tx_moved += u64::from(moved);

@@ -123,7 +123,7 @@ impl Reference {
             let Some(via) = via else { continue };
             self.paths[home].resend(n);
             if via != home {
-                self.rr = (self.rr + 1) % PATHS;
+                self.rr = (via + 1) % PATHS;
             }
             let packet = &self.paths[home].packets[&n];
             return Some((home as u8, via as u8, n, true, true, packet.msn, packet.index));

@@ -101,6 +101,29 @@ fn s5_packets_of_a_message<P: Profile>() {
     assert_eq!((zero.len, zero.first, zero.last, zero.ack_req), (0, true, true, true));
 }
 
+/// S3: the path that a moved resend took comes last for the next try: of two idle paths each try takes the other.
+fn s3_the_next_try_of_a_moved_resend_takes_another_path<P: Profile>() {
+    let mut s = sender::<P>(4, 16);
+    s.wqe(0, 0, 4 * 4096);
+    for path in 0..4 {
+        let p = s.packet();
+        assert_eq!((p.home, p.moved), (path, false));
+        if path == 1 || path == 2 {
+            s.ack(path, p.ppsn + 1, &[], |_| {});
+        }
+    }
+    assert_eq!(s.nic.tx_conn(0).unwrap().rr, 0);
+    use TimerAction::{Down, FirstSuspect, PortChange, StillDown};
+    let mut now = 20;
+    for (action, via) in [(FirstSuspect, 1), (PortChange, 2), (Down, 1), (StillDown, 2)] {
+        now += 1 << 17;
+        assert_eq!(s.nic.step_tx_timer(now, 0, 0).unwrap().action, action);
+        let p = s.packet();
+        assert_eq!((p.home, p.via, p.moved), (0, via, true));
+        assert_eq!(s.nic.tx_conn(0).unwrap().rr, via + 1);
+    }
+}
+
 /// S4: who asks for an acknowledgment at once.
 fn s4_ack_request<P: Profile>() {
     let mut s = sender::<P>(1, 3);
@@ -196,6 +219,7 @@ fn pool_is_bounded_and_given_back<P: Profile>() {
 crate::for_each_profile!(
     s2_order_and_skipping,
     s5_packets_of_a_message,
+    s3_the_next_try_of_a_moved_resend_takes_another_path,
     s4_ack_request,
     c2_hint_limits_the_connection,
     s6_resend_of_a_failed_qp_is_a_nop,

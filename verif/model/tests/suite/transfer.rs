@@ -243,6 +243,15 @@ fn moved_packets_find_the_paths_that_live<P: Profile>() {
         }
         assert!(pair.cqes[0].iter().all(|c| c.status == Status::Success), "{:?}", pair.cqes[0]);
         pair.assert_placed(0, 0, 0, 40 * 64);
+        let moved = |e: &Event| match *e {
+            Event::Resend { home, via, ppsn, .. } if via != home => Some((home, ppsn, via)),
+            _ => None,
+        };
+        let moved: Vec<_> = pair.events[0].iter().filter_map(moved).collect();
+        assert!(!moved.is_empty());
+        for pair in moved.windows(2).filter(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1)) {
+            assert_ne!(pair[0].2, pair[1].2, "the next try takes another path: {moved:?}");
+        }
     }
 }
 

@@ -139,6 +139,7 @@ impl Logic for Sequencer {
         self.slot.length.next = self.length_low.q.val();
         self.slot.inflight.next = self.inflight.q.val();
         self.slot.bytes.next = self.packet.q.val().bytes;
+        self.slot.via.next = self.via.q.val();
         for p in 0..8 {
             self.others.path_tx[p].next = self.tables.path_tx[p].val();
             self.slot.path_tx[p].next = self.tables.path_tx[p].val();
