@@ -64,7 +64,7 @@ fn rough_fabric() {
 /// N1: packets that are refused for now, with and without a nak of the same acknowledgment.
 #[test]
 fn refusals_for_now() {
-    let weather = Weather { loss: 0.05, reorder_cycles: 150, naks: 0.1, rnrs: 0.2, ..Weather::calm(10, 150_000) };
+    let weather = Weather { loss: 0.05, reorder_cycles: 150, naks: 0.1, rnrs: 0.3, ..Weather::calm(10, 150_000) };
     let config = BuildConfig { sends: true, ..build("sim").unwrap() };
     let t = run_build(config, Weather { back_pressure: true, ..weather }, true);
     assert!(t.rnrs > 100 && t.naks > 100 && t.resends > 100, "{t:?}");
