@@ -73,6 +73,7 @@ fn tail_and_rto_to_the_tick() {
         srtt8: 800,
         var4: 40,
         rtt_valid: true,
+        longest: 100,
         backoff: 0,
         tries: 0,
         probe_pending: false,

@@ -40,6 +40,8 @@ pub struct TimerCheck {
     wants: DFF<Bit>,
     could: DFF<Bit>,
     suspect: DFF<Bit>,
+    patience: DFF<Bits<17>>,
+    silent: DFF<Bit>,
     worn: DFF<Bit>,
     longer: DFF<Bits<38>>,
     limit: DFF<Bits<32>>,
@@ -73,7 +75,7 @@ impl TimerCheck {
         filled!(TimerCheck {
             ;
             clock, now, rto_min, path, row, cfg, conn, other_up, stranded, action, backoff, timeout, cuts, active, deadline, idle, base,
-            tail_reg, deviation, outstanding, wants, could, suspect, worn, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
+            tail_reg, deviation, outstanding, wants, could, suspect, patience, silent, worn, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
             over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, fresh, strays, steps, more,
         })
     }
@@ -100,6 +102,8 @@ impl Logic for TimerCheck {
             wants,
             could,
             suspect,
+            patience,
+            silent,
             worn,
             longer,
             limit,
@@ -135,6 +139,9 @@ impl Logic for TimerCheck {
         self.could.d.next = self.healthy.val();
         self.wants.d.next = self.healthy.val() & self.path.val().pipe.any();
         self.suspect.d.next = self.path.val().rtt_valid & (self.path.val().state == 2);
+        // L3: 1.5 of the longest sRTT
+        self.patience.d.next =
+            bit_cast::<17, 16>(self.conn.val().longest_srtt) + bit_cast::<17, 16>(self.conn.val().longest_srtt >> 1);
         // L4: moved packets that nobody acknowledges: the last try
         self.worn.d.next = (self.path.val().state == 3) & self.path.val().pipe.any() & (self.row.val().tries == 126);
         self.more.next = self.row.val().backoff + 1;
@@ -170,6 +177,7 @@ impl Logic for TimerCheck {
         self.quiet.d.next =
             self.row.val().probe_pending & (bit_cast::<32, 16>(self.since_probe.q.val()) < self.tail_reg.q.val());
         self.due_tail.d.next = (self.idle.q.val() >= self.tail_reg.q.val()) & !self.idle.q.val().get_bit(31);
+        self.silent.d.next = self.row.val().probe_pending & (self.idle.q.val() >= bit_cast::<32, 17>(self.patience.q.val()));
         self.to_rto.d.next = self.limit.q.val() - self.idle.q.val();
         self.to_tail.d.next = self.tail_reg.q.val() - self.idle.q.val();
         self.to_probe.d.next = self.tail_reg.q.val() - bit_cast::<32, 16>(self.since_probe.q.val());
@@ -220,7 +228,7 @@ impl Logic for TimerCheck {
                 self.action_reg.d.next = 1.into();
                 if self.strays.val() {
                     self.action_reg.d.next = 10.into();
-                } else if self.other_up.val() & self.row.val().probe_pending {
+                } else if self.other_up.val() & self.silent.q.val() {
                     self.action_reg.d.next = 9.into();
                 }
             }

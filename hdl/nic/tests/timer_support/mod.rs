@@ -24,6 +24,8 @@ pub struct Case {
     pub srtt8: i64,
     pub var4: i64,
     pub rtt_valid: bool,
+    /// S of C3.
+    pub longest: i64,
     pub backoff: u64,
     pub tries: u64,
     pub probe_pending: bool,
@@ -62,6 +64,7 @@ pub fn case(rng: &mut Rng) -> Case {
         srtt8: pick(rng, &[0, 8, 96, 103, 104, 111, 800, 6000, 40_000, (1 << 18) - 1]),
         var4: pick(rng, &[0, 1, 50, 3000, (1 << 17) - 1]),
         rtt_valid: rng.chance(85),
+        longest: 0,
         backoff: pick(rng, &[0, 0, 0, 0, 1, 2, 3, 5, 6, 7, 8, 14, 15]),
         tries: pick(rng, &[0, 1, 125, 126, 126]),
         probe_pending: rng.chance(50),
@@ -71,12 +74,13 @@ pub fn case(rng: &mut Rng) -> Case {
         now,
     };
     // an unanswered tail probe
-    if rng.chance(10) {
+    if rng.chance(25) {
         (c.state, c.backoff, c.rtt_valid, c.probe_pending) = (UP, 0, true, true);
     }
     if c.next == c.cum {
         c.pipe = 0;
     }
+    c.longest = pick(rng, &[c.srtt8 >> 3, c.srtt8 >> 3, c.tail(), (c.tail() * 2).min(0xFFFF), 0xFFFF]);
     let near = |rng: &mut Rng, span: i64| pick(rng, &[0, 1, span - 1, span, span + 1, span / 2, 2 * span]);
     let idle = match rng.below(8) {
         0..=2 => near(rng, c.tail()),
@@ -100,7 +104,7 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
     let mut cfg = Packed::random::<ConnCfg>(rng);
     cfg.set("open", c.open.into()).set("retry_cnt", c.retry_cnt);
     let mut conn = Packed::random::<ConnAck>(rng);
-    conn.set("error", c.error.into());
+    conn.set("error", c.error.into()).set("longest_srtt", c.longest as u64);
     vec![
         ("path", path.words().to_vec()),
         ("row", row.words().to_vec()),
@@ -131,7 +135,7 @@ pub fn reference(c: &Case) -> (u64, Case) {
         };
         if waits && c.rtt_valid && idle >= c.tail() && answered {
             (after.probe_pending, after.probe_time) = (true, c.now);
-            if c.state == UP && !(c.probe_pending && c.other_up) {
+            if c.state == UP && !(c.probe_pending && c.other_up && idle >= c.longest + c.longest / 2) {
                 return (1, after);
             }
             (after.pipe, after.state) = (0, SUSPECT);

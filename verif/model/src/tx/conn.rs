@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::config::RATE_UNLIMITED;
 use crate::seq::{elapsed, Tick};
-use crate::tx::path::{PathState, TxPath};
+use crate::tx::path::{longest_srtt_ticks, TxPath};
 use crate::tx::responses::Responses;
 
 /// Bytes of headers and framing that the pacer counts for every packet.
@@ -101,7 +101,7 @@ impl TxConn {
         if self.hint == RATE_UNLIMITED || !paths.iter().any(|p| p.rtt_valid) {
             return None;
         }
-        let longest = paths.iter().filter(|p| p.state == PathState::Up).map(|p| p.srtt_ticks()).max().unwrap_or(0);
+        let longest = longest_srtt_ticks(paths);
         // 1 Mbit/s x 128 ns = 0.016 bytes; 1.22 x 0.016 = 5 / 256.
         Some(((u64::from(self.hint) * u64::from(longest) * 5) >> 8).max(u64::from(mtu)))
     }

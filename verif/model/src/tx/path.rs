@@ -254,3 +254,8 @@ impl<S> TxPath<S> {
         ]
     }
 }
+
+/// S of C3: the longest sRTT over the paths that are UP, in ticks; 0 if none has one.
+pub fn longest_srtt_ticks<S>(paths: &[TxPath<S>]) -> u32 {
+    paths.iter().filter(|p| p.state == PathState::Up).map(TxPath::srtt_ticks).max().unwrap_or(0)
+}

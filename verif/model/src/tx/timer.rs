@@ -3,7 +3,7 @@
 
 use crate::congestion::CongestionControl;
 use crate::seq::{elapsed, stamp, Tick};
-use crate::tx::path::{PathState, TxPath};
+use crate::tx::path::{longest_srtt_ticks, PathState, TxPath};
 
 /// What a timer step did. The numbers are those of the RTL's commit record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub struct Others {
     pub up: bool,
     /// One is DOWN with packets outstanding: they may travel by this path, which may be dead too.
     pub stranded: bool,
+    /// Longest sRTT of the paths that are UP, this one too, in ticks (S of C3).
+    pub longest_ticks: u32,
 }
 
 impl Others {
@@ -75,6 +77,7 @@ impl Others {
         Others {
             up: others().any(|p| p.state == PathState::Up),
             stranded: others().any(|p| p.state == PathState::Down && p.span() > 0),
+            longest_ticks: longest_srtt_ticks(paths),
         }
     }
 }
@@ -150,11 +153,12 @@ pub fn deadline_watching<S>(
 }
 
 /// L3: a tail probe is due. A dead path, and a burst of losses that swallows probes too, would hold what they took: when a
-/// probe was not answered, the path's packets take the paths that live.
-fn tail_action<S>(path: &mut TxPath<S>, others: Others) -> TimerAction {
+/// probe was not answered, the path's packets take the paths that live. Where other paths take longer, queues may have grown.
+fn tail_action<S>(path: &mut TxPath<S>, idle: u32, others: Others) -> TimerAction {
+    let silent = path.probe_pending && idle >= others.longest_ticks + (others.longest_ticks >> 1);
     let action = match path.state {
         PathState::Suspect => TimerAction::TailStillSuspect,
-        _ if path.probe_pending && others.up => TimerAction::TailSuspect,
+        _ if silent && others.up => TimerAction::TailSuspect,
         _ => return TimerAction::TailProbe,
     };
     path.state = PathState::Suspect;
@@ -230,7 +234,7 @@ pub fn step_watching<C: CongestionControl>(
     if idle < rto_ticks(path, rto_min_ticks) {
         // L3: the tail of a burst has no later packet that would show a gap. A probe may be lost too, so it is repeated.
         if may_tail_probe(path) && idle >= tail_ticks(path) && probe_wait_ticks(path, now) == 0 {
-            let action = tail_action(path, others);
+            let action = tail_action(path, idle, others);
             path.send_probe(stamp(now));
             return action;
         }

@@ -51,7 +51,7 @@ fn lost(path: &Path) -> Vec<u32> {
 }
 
 fn timer(path: &mut Path, now: Tick, other_up: bool) -> TimerAction {
-    step(&Aimd, path, now, RTO_MIN, 7, Others { up: other_up, stranded: false })
+    step(&Aimd, path, now, RTO_MIN, 7, Others { up: other_up, ..Others::default() })
 }
 
 /// When a path whose others have nothing stranded is looked at again.
@@ -173,6 +173,26 @@ fn l3_tail_probe<P: Profile>() {
     assert!(out.probe);
     assert_eq!(lost(&path), [1]);
     assert_eq!(timer(&mut path, 400, true), TimerAction::None, "pipe = 0: nothing to probe for");
+}
+
+/// L3: queues grow as in an incast: a path whose last round trip was short is silent only after what others need for one.
+fn l3_queues_that_have_grown<P: Profile>() {
+    let mut paths = [open(0, 16), open(0, 16)];
+    for (path, rtt) in paths.iter_mut().zip([32, 100]) {
+        send(path, 5);
+        with::<P>(path, rtt, 1, &[], |a| a.flags.ts_valid = true);
+    }
+    let others = Others::of(&paths, 0);
+    assert_eq!(others, Others { up: true, stranded: false, longest_ticks: 100 });
+    // tail = 32 + 8; the other path says that answers may take up to 100 ticks: it is silent after 150
+    for (idle, action) in [(40, TimerAction::TailProbe), (80, TimerAction::TailProbe), (120, TimerAction::TailProbe)] {
+        assert_eq!(step(&Aimd, &mut paths[0], 32 + idle, RTO_MIN, 7, others), action);
+    }
+    let mut path = paths[0].clone();
+    assert_eq!(step(&Aimd, &mut path, 32 + 160, RTO_MIN, 7, others), TimerAction::TailSuspect);
+    // one that is not UP says nothing
+    paths[1].state = PathState::Suspect;
+    assert_eq!(Others::of(&paths, 0).longest_ticks, 32);
 }
 
 /// L3: a tail probe without an answer, and another path is UP: the path is SUSPECT, all its packets are lost and take the paths
@@ -322,7 +342,7 @@ fn l4_idle_paths_are_watched_while_packets_are_stranded<P: Profile>() {
     send(&mut paths[2], 1);
     (paths[0].state, paths[2].t_base) = (PathState::Down, 7);
     let stranded = Others::of(&paths, 1);
-    assert_eq!(stranded, Others { up: true, stranded: true });
+    assert_eq!(stranded, Others { up: true, stranded: true, longest_ticks: 0 });
     begin_watch(&mut paths, 500);
     assert_eq!((paths[0].t_base, paths[1].t_base, paths[2].t_base), (0, 500, 7), "only those with nothing outstanding");
     let path = &mut paths[1];
@@ -578,6 +598,7 @@ crate::for_each_profile!(
     l1_gap_is_loss,
     l2_resend_marker,
     l3_tail_probe,
+    l3_queues_that_have_grown,
     l3_a_burst_that_swallows_probes_too,
     l4_moved_packets_are_not_tried_for_ever,
     l4_timeouts_and_health,

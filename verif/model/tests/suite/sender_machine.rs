@@ -287,7 +287,9 @@ impl<P: Profile> ReferenceStateMachine for Machine<P> {
                 for p in 0..PATHS {
                     let other = &state.paths[1 - p];
                     let (up, stranded, now) = (other.state == PathState::Up, other.strands(), state.now);
-                    let action = if state.failed { TimerAction::None } else { state.paths[p].timer(now, up, stranded) };
+                    let their_rtt = if up { other.srtt() } else { 0 };
+                    let action =
+                        if state.failed { TimerAction::None } else { state.paths[p].timer(now, up, stranded, their_rtt) };
                     state.failed |= action == TimerAction::ConnError;
                     let other = &mut state.paths[1 - p];
                     if action == TimerAction::Down && other.state == PathState::Up && other.next == other.cum {

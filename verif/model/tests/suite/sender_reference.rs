@@ -295,12 +295,14 @@ impl PathRef {
     }
 
     /// Section 8: L3, L4, L5; `stranded`: the other path is DOWN and has packets outstanding.
-    pub fn timer(&mut self, now: u32, other_up: bool, stranded: bool) -> TimerAction {
+    /// `their_rtt`: its sRTT while it is UP, else 0.
+    pub fn timer(&mut self, now: u32, other_up: bool, stranded: bool, their_rtt: u32) -> TimerAction {
         let busy = self.next != self.cum;
         if !busy && !stranded && self.state == PathState::Up {
             return TimerAction::None;
         }
         let (tail, idle) = ((self.srtt() * 5 / 4).max(16), now - self.t_base);
+        let longest = self.srtt().max(their_rtt);
         let rto = (3 * self.srtt() + self.rtt.map_or(0, |r| r.1)).max(RTO_MIN) << self.backoff.min(6);
         if idle < rto {
             let waited = self.probe.is_none_or(|(ts, _)| u32::from((now as u16).wrapping_sub(ts)) >= tail);
@@ -314,7 +316,7 @@ impl PathRef {
             }
             let action = match self.state {
                 PathState::Suspect => TimerAction::TailStillSuspect,
-                _ if other_up && self.probe.is_some() => TimerAction::TailSuspect,
+                _ if other_up && self.probe.is_some() && idle >= longest + longest / 2 => TimerAction::TailSuspect,
                 _ => TimerAction::TailProbe,
             };
             if action != TimerAction::TailProbe {
