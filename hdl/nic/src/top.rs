@@ -427,10 +427,22 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.msgrow_rkey.next = self.fetch.msgrow_rkey.val();
         self.egress.msgrow_length.next = self.fetch.msgrow_length.val();
         self.egress.msgrow_peer_qpn.next = self.fetch.msgrow_peer_qpn.val();
-        self.egress.msgrow_opcode.next = self.fetch.msgrow_opcode.val();
+        self.egress.msgrow_opcode.next = bit_cast::<3, 2>(self.fetch.msgrow_opcode.val());
         self.egress.msgrow_imm.next = self.fetch.msgrow_imm.val();
         self.egress.msgrow_rq_seq.next = self.fetch.msgrow_rq_seq.val();
         self.egress.msgrow_sol.next = self.fetch.msgrow_sol.val();
+        // no build has READs and atomics yet
+        self.egress.msgrow_tag.next = 0.into();
+        self.egress.msgrow_swap_add.next = 0.into();
+        self.egress.msgrow_compare.next = 0.into();
+        self.egress.rsprow_ask.next = false;
+        self.egress.rsprow_valid.next = false;
+        self.egress.rsprow_addr.next = 0.into();
+        self.egress.rsprow_atomic.next = false;
+        self.egress.rsprow_base.next = 0.into();
+        self.egress.rsprow_length.next = 0.into();
+        self.egress.rsprow_tag.next = 0.into();
+        self.egress.rsprow_peer_qpn.next = 0.into();
         self.egress.attempt_write.next = self.tx.attempt_write.val();
         self.egress.attempt_addr.next = self.tx.attempt_addr.val();
         self.egress.attempt_value.next = self.tx.attempt_value.val();
@@ -438,6 +450,16 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.ret_valid.next = self.tx.ret_valid.val();
         self.tx.ret_ready.next = self.completion.ret_ready.val();
         self.tx.resp_ready.next = true;
+        // no build has a responder yet
+        self.tx.rsp_valid.next = false;
+        self.tx.rsp_conn.next = 0.into();
+        self.tx.rsp_error.next = false;
+        self.tx.rsp_code.next = 0.into();
+        self.tx.rsp_qp.next = 0.into();
+        self.tx.rsp_msn.next = 0.into();
+        self.tx.rsp_npkts.next = 0.into();
+        self.tx.rsp_length.next = 0.into();
+        self.tx.rsp_peer_qpn.next = 0.into();
         self.completion.ret_qp.next = self.tx.ret_qp.val();
         self.completion.ret_msn.next = self.tx.ret_msn.val();
         self.completion.ret_bytes.next = self.tx.ret_bytes.val();
@@ -540,6 +562,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.desc_bytes.next = self.tx.desc_bytes.val();
         self.egress.desc_first.next = self.tx.desc_first.val();
         self.egress.desc_last.next = self.tx.desc_last.val();
+        self.egress.desc_source.next = self.tx.desc_source.val();
         self.egress.desc_ts.next = self.tx.desc_ts.val();
         self.egress.desc_port.next = self.tx.desc_port.val();
         self.egress.ackdesc_valid.next = self.rx.ackdesc_valid.val();

@@ -10,7 +10,7 @@ use mrnic_nic::tx::records::{CommitAck, CommitGrant, CommitTimer, Desc};
 use mrnic_nic::tx::rows::{PacketEntry, PathAck, PathTx};
 use rx_support::{Bench, Rng};
 
-maker!(desc: Desc { kind, conn, home, via, ppsn, rtx, moved, ack_req, qp, msn, index, bytes, first, last, ts, port });
+maker!(desc: Desc { kind, conn, home, via, ppsn, rtx, moved, ack_req, qp, msn, index, bytes, first, last, source, ts, port });
 
 /// The path fields of a record: those of the row of the path, then those of the other row.
 const PATH: [&str; 7] = ["state", "next_ppsn", "cum", "pipe", "window", "srtt8", "port"];
@@ -76,8 +76,8 @@ fn each_step_leaves_its_record_one_clock_later() {
             for name in ["conn", "kind", "nop", "now", "inflight_bytes", "more", "rr"] {
                 assert_eq!(record.get(name), value[name], "round {round}: {name}");
             }
-            for name in ["qp", "msn", "index"] {
-                assert_eq!(record.get(name), packet.get(name), "round {round}: {name}");
+            for (name, from) in [("qp", "qp"), ("msn", "msn"), ("index", "index"), ("source", "kind")] {
+                assert_eq!(record.get(name), packet.get(from), "round {round}: {name}");
             }
             // a skipped message sends nothing
             let sent = value["kind"] < 2;

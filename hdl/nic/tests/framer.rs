@@ -15,6 +15,9 @@ const WRITE: Message = Message {
     length: 1 << 30,
     peer_qpn: 7,
     opcode: 0,
+    tag: 0,
+    swap_add: 0,
+    compare: 0,
     imm: 0,
     rq_seq: 0,
     sol: false,
@@ -51,14 +54,20 @@ fn prepared(config: BuildConfig, seed: u64) -> (Bench, Vec<Conn>, SmallRng) {
             };
             let message = match config.sends {
                 true => {
-                    let opcode = (qp + u64::from(msn)) % 4;
-                    let sol = opcode != 0 && rng.random();
+                    let opcode = (qp * 4 + u64::from(msn)) % if config.reads { 7 } else { 4 };
+                    let sol = (1..4).contains(&opcode) && rng.random();
+                    let (tag, swap_add, compare) = (rng.random(), rng.random(), rng.random());
+                    let message = Message { tag, swap_add, compare, ..message };
                     let attempt = rng.random();
                     Message { opcode, sol, attempt, imm: rng.random(), rq_seq: rng.random_range(0..1 << 24), ..message }
                 }
                 false => message,
             };
             bench.write_message(qp, msn, message);
+            if config.reads {
+                let (base, length, tag, peer_qpn) = (rng.random(), rng.random(), rng.random(), rng.random_range(0..1 << 24));
+                bench.write_response(qp, msn, Response { atomic: rng.random(), base, length, tag, peer_qpn });
+            }
         }
     }
     (bench, conns, rng)
@@ -81,9 +90,25 @@ fn random_desc(rng: &mut SmallRng, conns: &[Conn], kind: u64, bytes: u64) -> Des
         bytes: bytes.min(1 << conns[conn].mtu_log2),
         first: rng.random(),
         last: rng.random(),
+        source: 0,
         ts: rng.random(),
         port: rng.random(),
     }
+}
+
+/// Of a message, of a response or an ERROR_RESP; without payload where there is none.
+fn of_some_source(bench: &Bench, rng: &mut SmallRng, desc: Desc) -> Desc {
+    if !bench.config.reads {
+        return desc;
+    }
+    let desc = match rng.random_range(0..3) {
+        2 if desc.kind == KIND_DATA => {
+            Desc { source: 2, qp: rng.random_range(1..7), index: rng.random_range(0..1 << 24), ..desc }
+        }
+        source => Desc { source: source % 2, ..desc },
+    };
+    let bytes = if bench.has_payload(&desc) { desc.bytes } else { 0 };
+    Desc { bytes, ..desc }
 }
 
 fn frames_are_those_of_the_codec(config: BuildConfig, seed: u64) {
@@ -91,11 +116,13 @@ fn frames_are_those_of_the_codec(config: BuildConfig, seed: u64) {
     let mut descs = Vec::new();
     for conn in &conns {
         for size in sizes(1 << conn.mtu_log2) {
-            descs.push(random_desc(&mut rng, &conns, KIND_DATA, size));
+            let desc = random_desc(&mut rng, &conns, KIND_DATA, size);
+            descs.push(of_some_source(&bench, &mut rng, desc));
             if rng.random_bool(0.3) {
                 let bytes = rng.random_range(0..4096);
                 let kind = if rng.random() { KIND_NOP } else { KIND_PROBE };
-                descs.push(random_desc(&mut rng, &conns, kind, bytes));
+                let desc = random_desc(&mut rng, &conns, kind, bytes);
+                descs.push(of_some_source(&bench, &mut rng, desc));
             }
         }
     }
@@ -142,6 +169,14 @@ fn frames_of_all_operations() {
     }
 }
 
+/// The same with READs, atomics, their responses and ERROR_RESPs.
+#[test]
+fn frames_of_reads_and_atomics() {
+    for (width, fifos, seed) in [(64, "sim", 8), (512, "bench512", 9)] {
+        frames_are_those_of_the_codec(BuildConfig { sends: true, reads: true, ..config(width, fifos) }, seed);
+    }
+}
+
 /// Frames of one size at full speed: beats and cycles of `count` of them.
 fn speed(width: usize, bytes: u64, ipv6: bool, opcode: u64, count: u64) -> (u64, u64) {
     let mut bench = Bench::new(BuildConfig { sends: opcode > 0, ..config(width, "bench512") }, 9);
@@ -163,6 +198,7 @@ fn speed(width: usize, bytes: u64, ipv6: bool, opcode: u64, count: u64) -> (u64,
         bytes,
         first: false,
         last: false,
+        source: 0,
         ts: 0,
         port: 0xC000,
     };

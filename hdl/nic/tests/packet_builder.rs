@@ -1,15 +1,15 @@
-//! packet_builder and net_table: simulation = Verilog; the payload reads it asks for; one packet in five clocks.
+//! packet_builder, row_gate and net_table: simulation = Verilog; the payload reads it asks for; one packet in five clocks.
 mod egress_bench;
 
 use egress_bench::config;
 use mrnic_difftest::difftest;
 use mrnic_nic::config::BuildConfig;
-use mrnic_nic::packet::{NetTable, PacketBuilder};
+use mrnic_nic::packet::{NetTable, PacketBuilder, RowGate};
 use mrnic_verilated::{build as verilate, Dut, ModelSpec};
 
 /// Few rows and small FIFOs, so that addresses collide and back-pressure is frequent.
 fn small() -> BuildConfig {
-    let mut small = BuildConfig { conns: 4, qps: 4, msgs_per_stream: 4, sends: true, ..config(64, "sim") };
+    let mut small = BuildConfig { conns: 4, qps: 4, msgs_per_stream: 4, sends: true, reads: true, ..config(64, "sim") };
     small.fifo.desc = 3;
     small.fifo.dr_outstanding = 2;
     small
@@ -19,8 +19,9 @@ fn small() -> BuildConfig {
 fn simulation_equals_verilog() {
     let report = difftest!(PacketBuilder::new(&small()), clock: clock, inputs: {
         reset, cfg_valid, cfg_table, cfg_index, cfg_data, msgrow_ask, msgrow_valid, msgrow_addr, msgrow_laddr, msgrow_raddr,
-        msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, attempt_write, attempt_addr, attempt_value, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
-        desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_ts,
+        msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, msgrow_tag, msgrow_swap_add, msgrow_compare,
+        rsprow_ask, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn, attempt_write, attempt_addr, attempt_value, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
+        desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_ts,
         desc_port, dr_desc_ready, header_ready
     })
     .top("packet_builder")
@@ -30,6 +31,9 @@ fn simulation_equals_verilog() {
     .limit("cfg_index", 0..=3)
     .limit("msgrow_addr", 0..=15)
     .limit("attempt_addr", 0..=15)
+    .limit("rsprow_addr", 0..=15)
+    .limit("msgrow_opcode", 0..=6)
+    .limit("desc_source", 0..=2)
     .limit("desc_kind", 0..=2)
     .limit("desc_conn", 0..=3)
     .limit("desc_qp", 0..=3)
@@ -52,6 +56,7 @@ fn simulation_equals_verilog() {
             "desc_bytes",
             "desc_first",
             "desc_last",
+            "desc_source",
             "desc_ts",
             "desc_port",
         ],
@@ -59,6 +64,17 @@ fn simulation_equals_verilog() {
     .sink("dr_desc_ready")
     .sink("header_ready")
     .run();
+    assert!(report.stuck().is_empty(), "outputs that never moved: {:?}", report.stuck());
+}
+
+#[test]
+fn row_gate_simulation_equals_verilog() {
+    let report = difftest!(RowGate::new(), clock: clock, inputs: { reset, any, resends_next, outside, leaves, ask, written })
+        .top("row_gate")
+        .cycles(3000)
+        .seed(3)
+        .limit("resends_next", 0..=3)
+        .run();
     assert!(report.stuck().is_empty(), "outputs that never moved: {:?}", report.stuck());
 }
 
@@ -157,6 +173,32 @@ fn a_row_is_written_after_the_resends_that_were_granted_before_it_asked() {
     builder.set("msgrow_ask", 0);
     builder.dut.cycles(50);
     assert!(ready(&builder));
+}
+
+/// The same of the row of a response; the two do not wait for one another.
+#[test]
+fn a_row_of_a_response_waits_for_resends_too() {
+    let mut builder = Builder::new(&small());
+    builder.open(8);
+    builder.set("header_ready", 0);
+    builder.set("dr_desc_ready", 1);
+    for (name, value) in [("desc_conn", 1), ("desc_rtx", 1), ("desc_source", 2), ("desc_valid", 1)] {
+        builder.set(name, value);
+    }
+    builder.dut.cycle();
+    builder.set("desc_valid", 0);
+    builder.set("rsprow_ask", 1);
+    builder.dut.cycle();
+    assert_eq!((builder.get("rsprow_ready"), builder.get("msgrow_ready")), (0, 0));
+    builder.dut.cycles(10);
+    assert_eq!(builder.get("rsprow_ready"), 1, "its header is made");
+    builder.set("rsprow_valid", 1);
+    builder.dut.cycle();
+    for name in ["rsprow_valid", "rsprow_ask"] {
+        builder.set(name, 0);
+    }
+    builder.dut.cycle();
+    assert_eq!((builder.get("rsprow_ready"), builder.get("msgrow_ready")), (1, 1));
 }
 
 /// The same of a resend that finds no room in the FIFO: it was granted before the row asked, too.

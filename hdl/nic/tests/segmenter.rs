@@ -1,7 +1,10 @@
-//! segmenter: simulation = Verilog; every message in order, no wake lost, prompt offers.
+//! segmenter: simulation = Verilog; every message and response in order and in turns, no wake lost, prompt offers.
+mod block_support;
 mod tx_support;
+use block_support::maker;
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
+use mrnic_nic::tx::segment_lane::{SegmentItem, SegmentLane};
 use mrnic_nic::tx::segmenter::Segmenter;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -12,11 +15,17 @@ fn small() -> BuildConfig {
     BuildConfig { conns: 4, conn_fifo: 4, ..build("sim").unwrap() }
 }
 
+/// With responses.
+fn both() -> BuildConfig {
+    BuildConfig { sends: true, reads: true, responses: 2, ..small() }
+}
+
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(Segmenter::new(&small()), clock: clock, inputs: {
-        reset, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, msg_index, msg_returns, wake_a_valid, wake_a_conn, wake_b_valid,
-        wake_b_conn, done_valid, done_advance, done_skip, done_aside, done_requeue, rel_conn_ready
+    difftest!(Segmenter::new(&both()), clock: clock, inputs: {
+        reset, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts, msg_length, msg_index, msg_returns, rsp_valid, rsp_conn, rsp_error,
+        rsp_code, rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn, wake_a_valid, wake_a_conn, wake_b_valid, wake_b_conn,
+        done_valid, done_advance, done_skip, done_aside, done_requeue, done_respond, rel_conn_ready
     })
     .top("segmenter")
     .cycles(6000)
@@ -27,7 +36,10 @@ fn simulation_equals_verilog() {
     .limit("wake_b_conn", 0..=3)
     .limit("msg_npkts", 1..=3)
     .limit("msg_index", 0..=2)
+    .limit("rsp_conn", 0..=3)
+    .limit("rsp_npkts", 1..=3)
     .source("msg_valid", "msg_ready", &["msg_conn", "msg_qp", "msg_msn", "msg_npkts", "msg_length", "msg_index", "msg_returns"])
+    .source("rsp_valid", "rsp_ready", &["rsp_conn", "rsp_error", "rsp_code", "rsp_qp", "rsp_msn", "rsp_npkts", "rsp_length", "rsp_peer_qpn"])
     .sink("rel_conn_ready")
     .stimulus(|random, cycle, inputs| {
         let quiet = cycle / 300 % 2 == 0;
@@ -43,6 +55,34 @@ fn simulation_equals_verilog() {
     .run();
 }
 
+maker!(item: SegmentItem { qp, msn, npkts, length, start, special });
+
+/// One lane alone, answered without sense.
+#[test]
+fn lane_simulation_equals_verilog() {
+    for (responses, seed) in [(false, 2), (true, 3)] {
+        let report = difftest!(SegmentLane::new(&both(), 4, responses, true), clock: clock, inputs: {
+            reset, enable, put_valid, put_conn, ran, fetch_conn, fetch_read, fetch_row, fetch_address, fetch_entry, held, taking,
+            advance, drops, stays, turn_over
+        })
+        .input_as("put_item", |b| &mut b.put_item, item)
+        .top("segment_lane")
+        .cycles(3000)
+        .seed(seed)
+        .reset_chance(0.0005)
+        .limit("put_conn", 0..=3)
+        .limit("fetch_conn", 0..=3)
+        .stimulus(|random, _, inputs| {
+            for name in ["fetch_read", "turn_over", "taking"] {
+                inputs.set(name, random.chance(0.2));
+            }
+            inputs.set("held", random.chance(0.8));
+        })
+        .run();
+        assert!(report.stuck().is_empty(), "outputs that never moved: {:?}", report.stuck());
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Msg {
     qp: u64,
@@ -53,6 +93,8 @@ struct Msg {
     start: u64,
     /// It came back: it takes none of work_fetch's places.
     returns: bool,
+    /// Of the offer: 0 a message, 1 a response, 2 ERROR_RESP.
+    kind: u64,
 }
 
 /// The sequencer's side, with a list of messages per connection as reference.
@@ -61,6 +103,13 @@ struct World {
     rng: StdRng,
     /// Messages accepted and not yet left, with the next packet of the first.
     conns: Vec<(VecDeque<Msg>, u64)>,
+    /// The same of responses, and whether a response is next if both wait.
+    responses: Vec<(VecDeque<Msg>, u64)>,
+    turn: Vec<bool>,
+    /// Responses that a connection may hold.
+    most_responses: usize,
+    /// Offers made while both waited.
+    contested: u64,
     /// A wake, message or requeue since the last offer made after it.
     owed: Vec<bool>,
     /// Room as work_fetch counts it.
@@ -78,6 +127,10 @@ impl World {
             bench,
             rng: StdRng::seed_from_u64(seed),
             conns: vec![(VecDeque::new(), 0); config.conns],
+            responses: vec![(VecDeque::new(), 0); config.conns],
+            turn: vec![false; config.conns],
+            most_responses: if config.reads { 2 * config.responses } else { 0 },
+            contested: 0,
             owed: vec![false; config.conns],
             room: vec![config.conn_fifo; config.conns],
             back: vec![config.conn_fifo; config.conns],
@@ -88,6 +141,7 @@ impl World {
     fn idle_inputs(&mut self) {
         for name in [
             "msg_valid",
+            "rsp_valid",
             "wake_a_valid",
             "wake_b_valid",
             "done_valid",
@@ -95,6 +149,7 @@ impl World {
             "done_skip",
             "done_aside",
             "done_requeue",
+            "done_respond",
         ] {
             self.bench.set(name, 0);
         }
@@ -118,6 +173,7 @@ impl World {
             length: self.rng.random_range(0..1 << 32),
             start: if returns { self.rng.random_range(0..npkts) } else { 0 },
             returns,
+            kind: 0,
         };
         for (name, value) in [
             ("msg_valid", 1),
@@ -143,6 +199,39 @@ impl World {
         true
     }
 
+    /// Puts a response in if the block takes one in this clock: of `npkts`, or an ERROR_RESP (0).
+    fn response(&mut self, conn: usize, npkts: u64) -> bool {
+        if self.responses[conn].0.len() == self.most_responses || !self.bench.high("rsp_ready") {
+            return false;
+        }
+        let error = npkts == 0;
+        let [qp, code, msn] = [16, 8, 24].map(|bits| self.rng.random_range(0..1u64 << bits));
+        let [length, peer_qpn] = [32, 24].map(|bits| self.rng.random_range(0..1u64 << bits));
+        for (name, value) in [
+            ("rsp_valid", 1),
+            ("rsp_conn", conn as u64),
+            ("rsp_error", error.into()),
+            ("rsp_code", code),
+            ("rsp_qp", qp),
+            ("rsp_msn", msn),
+            ("rsp_npkts", npkts),
+            ("rsp_length", length),
+            ("rsp_peer_qpn", peer_qpn),
+        ] {
+            self.bench.set(name, value);
+        }
+        let offered = match error {
+            true => Msg { qp: code, msn, npkts: 1, length: 0, start: peer_qpn, returns: false, kind: 2 },
+            false => Msg { qp, msn, npkts, length, start: 0, returns: false, kind: 1 },
+        };
+        if self.responses[conn].0.is_empty() {
+            self.responses[conn].1 = offered.start;
+        }
+        self.responses[conn].0.push_back(offered);
+        self.owed[conn] = true;
+        true
+    }
+
     fn wake(&mut self, port: &str, conn: usize) {
         self.bench.set(&format!("wake_{port}_valid"), 1);
         self.bench.set(&format!("wake_{port}_conn"), conn as u64);
@@ -158,14 +247,21 @@ impl World {
         let b = &mut self.bench;
         let got = ["next_qp", "next_msn", "next_npkts", "next_length"].map(|name| b.get(name));
         let (has, index, more) = (b.high("next_has_msg"), b.get("next_index"), b.high("next_more"));
-        let (queue, sent) = &self.conns[conn];
+        let (kind, contested) = (b.get("next_kind"), b.high("next_both"));
+        let waiting = self.conns[conn].0.len() + self.responses[conn].0.len();
+        let (queue, sent) = if kind == 0 { &self.conns[conn] } else { &self.responses[conn] };
         if has {
-            let oldest = queue.front().map(|m| [m.qp, m.msn, m.npkts, m.length]);
-            assert_eq!(Some(got), oldest, "clock {}: the oldest message of {conn}", self.clock);
+            let oldest = queue.front().map(|m| ([m.qp, m.msn, m.npkts, m.length], m.kind));
+            assert_eq!(Some((got, kind)), oldest, "clock {}: the oldest message or response of {conn}", self.clock);
             assert_eq!(index, *sent, "clock {}: progress of {conn}", self.clock);
             if more {
-                assert!(queue.len() > 1);
+                assert!(waiting > 1);
             }
+        }
+        if contested {
+            // D4
+            assert!(has && !self.conns[conn].0.is_empty() && !self.responses[conn].0.is_empty());
+            assert_eq!(kind != 0, self.turn[conn], "clock {}: whose turn it is in {conn}", self.clock);
         }
         Some(conn)
     }
@@ -179,14 +275,29 @@ impl World {
         let has = self.bench.high("next_has_msg");
         self.bench.set("done_valid", 1);
         self.bench.set("done_advance", (advance && has).into());
-        self.bench.set("done_skip", (skip && has).into());
-        self.bench.set("done_aside", (aside && has).into());
+        // no response is set aside
+        let responds = self.bench.get("next_kind") != 0;
+        self.bench.set("done_skip", ((skip || aside && responds) && has).into());
+        self.bench.set("done_aside", (aside && !responds && has).into());
         self.bench.set("done_requeue", requeue.into());
+        let kind = self.bench.get("next_kind");
+        self.contested += u64::from(self.bench.high("next_both"));
         let out = ["out_sent", "out_left", "out_aside"].map(|name| self.bench.high(name));
         if !has {
             assert_eq!(out, [false; 3], "nothing becomes of no message");
         }
-        if has {
+        if has && advance {
+            self.turn[conn] = kind == 0;
+        }
+        if has && kind != 0 {
+            assert_eq!(out, [false; 3], "rnr knows no responses");
+            let (queue, sent) = &mut self.responses[conn];
+            *sent += u64::from(advance);
+            if skip || aside || kind == 2 && advance || kind == 1 && *sent == queue[0].npkts {
+                queue.pop_front();
+                *sent = queue.front().map_or(0, |m| m.start);
+            }
+        } else if has {
             let (queue, sent) = &mut self.conns[conn];
             *sent += u64::from(advance);
             let leaves = skip || aside || *sent == queue[0].npkts;
@@ -216,9 +327,18 @@ impl World {
 /// Messages, wakes on both ports and random verdicts: nothing is lost, nothing reordered.
 #[test]
 fn messages_in_order_and_no_wake_lost() {
-    let config = small();
-    for seed in 0..6 {
-        let mut w = World::new(&config, seed);
+    all_in_order(&small(), 0..6);
+}
+
+/// D4: the same with responses, in turns with the messages.
+#[test]
+fn messages_and_responses_in_turns() {
+    all_in_order(&both(), 10..14);
+}
+
+fn all_in_order(config: &BuildConfig, seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let mut w = World::new(config, seed);
         let wake_chance = [0.02, 0.2, 1.0][seed as usize % 3];
         let storm = |clock: u64| clock % 2000 < 500;
         let mut last_event = [0u64; 4];
@@ -231,6 +351,13 @@ fn messages_in_order_and_no_wake_lost() {
                 let npkts = w.rng.random_range(1..4);
                 let returns = w.rng.random_bool(0.3);
                 if w.some_message(conn, npkts, returns) {
+                    last_event[conn] = w.clock;
+                }
+            }
+            if config.reads && w.rng.random_bool(0.2) {
+                let conn = w.rng.random_range(0..4);
+                let npkts = w.rng.random_range(0..4);
+                if w.response(conn, npkts) {
                     last_event[conn] = w.clock;
                 }
             }
@@ -273,13 +400,15 @@ fn messages_in_order_and_no_wake_lost() {
             w.clock();
         }
         assert!(offers > 500, "{offers}");
+        assert_eq!(w.contested > 100, config.reads, "{} offers while both waited", w.contested);
         // now only answer: everything owed is offered, and every message can be drained
         let mut quiet = 0;
         for _ in 0..4000 {
             if let Some(conn) = w.check_offer() {
                 w.owed[conn] = false;
-                let requeue =
-                    w.conns[conn].0.len() > 1 || (w.conns[conn].0.len() == 1 && w.conns[conn].1 + 1 < w.conns[conn].0[0].npkts);
+                let left = w.conns[conn].0.len() + w.responses[conn].0.len();
+                let of_head = |m: &(VecDeque<Msg>, u64)| m.0.front().is_some_and(|h| h.kind < 2 && m.1 + 1 < h.npkts);
+                let requeue = left > 1 || of_head(&w.conns[conn]) || of_head(&w.responses[conn]);
                 w.done(conn, true, false, requeue);
                 quiet = 0;
             } else {
@@ -290,7 +419,7 @@ fn messages_in_order_and_no_wake_lost() {
         assert!(quiet > 50, "offers without end");
         assert_eq!(w.owed, vec![false; 4], "seed {seed}: a wake, message or requeue was lost");
         for c in 0..4 {
-            if !w.conns[c].0.is_empty() {
+            if !w.conns[c].0.is_empty() || !w.responses[c].0.is_empty() {
                 // parked by the random answers: a wake brings it back
                 w.wake("a", c);
                 w.clock();
@@ -303,6 +432,7 @@ fn messages_in_order_and_no_wake_lost() {
             w.clock();
         }
         assert!(w.conns.iter().all(|c| c.0.is_empty()), "messages left behind: {:?}", w.conns);
+        assert!(w.responses.iter().all(|c| c.0.is_empty()), "responses left behind: {:?}", w.responses);
         assert_eq!(w.room, vec![config.conn_fifo; 4], "every message that left was reported");
     }
 }

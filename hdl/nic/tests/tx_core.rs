@@ -99,6 +99,31 @@ fn errors_and_back_pressure() {
     assert!(t.skips > 0 && t.nops > 0 && t.resends > 100, "{t:?}");
 }
 
+fn with_reads() -> BuildConfig {
+    BuildConfig { sends: true, reads: true, responses: 4, ..build("sim").unwrap() }
+}
+
+/// D4, S2, S6, D7: responses beside messages; queue pairs in Error lose theirs, ERROR_RESPs stay what they are.
+#[test]
+fn responses() {
+    let calm = run_build(with_reads(), Weather { responses: 20.0, ..Weather::calm(13, 60_000) }, true);
+    assert!(calm.responses.iter().all(|n| *n > 50) && calm.resends == 0, "{calm:?}");
+    assert_eq!(calm.responses_retired, calm.responses[1] + calm.responses[2]);
+    assert!(calm.grant_clocks <= 6, "a new packet took {} clocks", calm.grant_clocks);
+    let rough = Weather { loss: 0.1, qp_errors: true, back_pressure: true, naks: 0.1, rnrs: 0.2, ..Weather::calm(14, 150_000) };
+    let t = run_build(with_reads(), Weather { responses: 20.0, ..rough }, true);
+    assert!(t.skips > 0 && t.nops > 0 && t.responses.iter().all(|n| *n > 50), "{t:?}");
+    assert_eq!(t.responses_retired, t.responses[1] + t.responses[2]);
+}
+
+/// A connection that was given up drops its responses, whatever its queue pairs are in, and tells of ERROR_RESPs.
+#[test]
+fn responses_of_a_connection_that_was_given_up() {
+    let weather = Weather { loss: 0.02, outages: 2.0, qp_errors: true, responses: 20.0, ..Weather::calm(15, 400_000) };
+    let t = run_build(with_reads(), weather, false);
+    assert!(t.conn_errors > 0 && t.lost > 2 && t.skips > 0, "{t:?}");
+}
+
 fn narrow(window_bits: usize) -> BuildConfig {
     BuildConfig { window_bits, ..build("sim").unwrap() }
 }

@@ -27,10 +27,22 @@ pub struct Egress<const W: usize, const K: usize> {
     pub msgrow_rkey: Signal<In, Bits<32>>,
     pub msgrow_length: Signal<In, Bits<32>>,
     pub msgrow_peer_qpn: Signal<In, Bits<24>>,
-    pub msgrow_opcode: Signal<In, Bits<2>>,
+    pub msgrow_opcode: Signal<In, Bits<3>>,
     pub msgrow_imm: Signal<In, Bits<32>>,
     pub msgrow_rq_seq: Signal<In, Bits<24>>,
     pub msgrow_sol: Signal<In, Bit>,
+    pub msgrow_tag: Signal<In, Bits<32>>,
+    pub msgrow_swap_add: Signal<In, Bits<64>>,
+    pub msgrow_compare: Signal<In, Bits<64>>,
+    pub rsprow_ask: Signal<In, Bit>,
+    pub rsprow_ready: Signal<Out, Bit>,
+    pub rsprow_valid: Signal<In, Bit>,
+    pub rsprow_addr: Signal<In, Bits<24>>,
+    pub rsprow_atomic: Signal<In, Bit>,
+    pub rsprow_base: Signal<In, Bits<64>>,
+    pub rsprow_length: Signal<In, Bits<32>>,
+    pub rsprow_tag: Signal<In, Bits<32>>,
+    pub rsprow_peer_qpn: Signal<In, Bits<24>>,
     pub attempt_write: Signal<In, Bit>,
     pub attempt_addr: Signal<In, Bits<24>>,
     pub attempt_value: Signal<In, Bit>,
@@ -54,6 +66,7 @@ pub struct Egress<const W: usize, const K: usize> {
     pub desc_bytes: Signal<In, Bits<13>>,
     pub desc_first: Signal<In, Bit>,
     pub desc_last: Signal<In, Bit>,
+    pub desc_source: Signal<In, Bits<2>>,
     pub desc_ts: Signal<In, Bits<16>>,
     pub desc_port: Signal<In, Bits<16>>,
     pub ackdesc_valid: Signal<In, Bit>,
@@ -115,6 +128,18 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             msgrow_imm: Default::default(),
             msgrow_rq_seq: Default::default(),
             msgrow_sol: Default::default(),
+            msgrow_tag: Default::default(),
+            msgrow_swap_add: Default::default(),
+            msgrow_compare: Default::default(),
+            rsprow_ask: Default::default(),
+            rsprow_valid: Default::default(),
+            rsprow_addr: Default::default(),
+            rsprow_atomic: Default::default(),
+            rsprow_base: Default::default(),
+            rsprow_length: Default::default(),
+            rsprow_tag: Default::default(),
+            rsprow_peer_qpn: Default::default(),
+            rsprow_ready: Default::default(),
             attempt_write: Default::default(),
             attempt_addr: Default::default(),
             attempt_value: Default::default(),
@@ -138,6 +163,7 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             desc_bytes: Default::default(),
             desc_first: Default::default(),
             desc_last: Default::default(),
+            desc_source: Default::default(),
             desc_ts: Default::default(),
             desc_port: Default::default(),
             ackdesc_valid: Default::default(),
@@ -200,6 +226,18 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.msgrow_imm.next = self.msgrow_imm.val();
         self.packet_builder.msgrow_rq_seq.next = self.msgrow_rq_seq.val();
         self.packet_builder.msgrow_sol.next = self.msgrow_sol.val();
+        self.packet_builder.msgrow_tag.next = self.msgrow_tag.val();
+        self.packet_builder.msgrow_swap_add.next = self.msgrow_swap_add.val();
+        self.packet_builder.msgrow_compare.next = self.msgrow_compare.val();
+        self.packet_builder.rsprow_ask.next = self.rsprow_ask.val();
+        self.packet_builder.rsprow_valid.next = self.rsprow_valid.val();
+        self.packet_builder.rsprow_addr.next = self.rsprow_addr.val();
+        self.packet_builder.rsprow_atomic.next = self.rsprow_atomic.val();
+        self.packet_builder.rsprow_base.next = self.rsprow_base.val();
+        self.packet_builder.rsprow_length.next = self.rsprow_length.val();
+        self.packet_builder.rsprow_tag.next = self.rsprow_tag.val();
+        self.packet_builder.rsprow_peer_qpn.next = self.rsprow_peer_qpn.val();
+        self.rsprow_ready.next = self.packet_builder.rsprow_ready.val();
         self.packet_builder.attempt_write.next = self.attempt_write.val();
         self.packet_builder.attempt_addr.next = self.attempt_addr.val();
         self.packet_builder.attempt_value.next = self.attempt_value.val();
@@ -219,6 +257,7 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.desc_bytes.next = self.desc_bytes.val();
         self.packet_builder.desc_first.next = self.desc_first.val();
         self.packet_builder.desc_last.next = self.desc_last.val();
+        self.packet_builder.desc_source.next = self.desc_source.val();
         self.packet_builder.desc_ts.next = self.desc_ts.val();
         self.packet_builder.desc_port.next = self.desc_port.val();
         self.dr_desc_valid.next = self.packet_builder.dr_desc_valid.val();

@@ -9,8 +9,25 @@ use std::fmt::Write;
 const FRONTS: [(&str, &str, &[&str]); 2] =
     [("Ipv4Front", "Ethernet and IPv4", &["ETH", "IPV4"]), ("Ipv6Front", "Ethernet and IPv6", &["ETH", "IPV6"])];
 /// Opcodes whose headers the packet builder cuts from one buffer: those of PROBE are the first ones of NOP, those of NOP the
-/// first ones of the two others.
-const NESTED: [(&str, &str); 3] = [("PROBE", "NOP"), ("NOP", "WRITE"), ("NOP", "SEND")];
+/// first ones of all others.
+const NESTED: [(&str, &str); 7] = [
+    ("PROBE", "NOP"),
+    ("NOP", "WRITE"),
+    ("NOP", "SEND"),
+    ("NOP", "READ_REQ"),
+    ("NOP", "ATOMIC_REQ"),
+    ("NOP", "ATOMIC_RESP"),
+    ("NOP", "ERROR_RESP"),
+];
+/// What an opcode has behind the headers of every message.
+const TAILS: [(&str, &str); 6] = [
+    ("WriteTail", "WRITE"),
+    ("SendTail", "SEND"),
+    ("ReadReqTail", "READ_REQ"),
+    ("AtomicReqTail", "ATOMIC_REQ"),
+    ("AtomicRespTail", "ATOMIC_RESP"),
+    ("ErrorRespTail", "ERROR_RESP"),
+];
 
 /// The source text, or why this layout cannot be served.
 pub fn source(layout: &LayoutInfo) -> Result<String, String> {
@@ -26,6 +43,12 @@ pub fn source(layout: &LayoutInfo) -> Result<String, String> {
             ));
         }
     }
+    if opcode_headers(layout, "READ_RESP")? != opcode_headers(layout, "WRITE")? {
+        return Err(format!(
+            "layout {}: the headers of READ_RESP must be those of WRITE, as the framer takes it for one",
+            layout.profile
+        ));
+    }
     let imm = when_imm(layout, "WRITE")?;
     if when_imm(layout, "SEND")? != imm {
         return Err(format!("layout {}: the immediate of WRITE and of SEND must be the same header", layout.profile));
@@ -33,7 +56,7 @@ pub fn source(layout: &LayoutInfo) -> Result<String, String> {
     let message = opcode_headers(layout, "NOP")?;
     let after_udp = |headers: &[&'static str]| [&["UDP"], headers].concat();
     write_struct(&mut out, layout, "MessageBack", "UDP and the headers of every message", &after_udp(message))?;
-    for (name, opcode) in [("WriteTail", "WRITE"), ("SendTail", "SEND")] {
+    for (name, opcode) in TAILS {
         let tail = &opcode_headers(layout, opcode)?[message.len()..];
         write_struct(&mut out, layout, name, &format!("What {opcode} has behind them"), tail)?;
     }

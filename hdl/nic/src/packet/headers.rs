@@ -11,10 +11,25 @@ include!(concat!(env!("OUT_DIR"), "/headers.rs"));
 pub const HEADER_BYTES_MAX: usize = Ipv6Front::BYTES + AckBack::BYTES;
 /// Width of a header on its way to the framer: first byte of the frame in the most significant bits.
 pub const HEADER_BITS: usize = 8 * HEADER_BYTES_MAX;
-/// Bits behind the headers of every message: the longer of the two operations, and an immediate.
-pub const TAIL_BITS: usize = ImmTail::BITS + if WriteTail::BITS > SendTail::BITS { WriteTail::BITS } else { SendTail::BITS };
+/// Bits behind the headers of every message: the longest of the operations, of which some have an immediate.
+pub const TAIL_BITS: usize = longest(&[
+    ImmTail::BITS + WriteTail::BITS,
+    ImmTail::BITS + SendTail::BITS,
+    ReadReqTail::BITS,
+    AtomicReqTail::BITS,
+    AtomicRespTail::BITS,
+    ErrorRespTail::BITS,
+]);
 /// Longest header that the packet builder makes, over IPv6.
 pub const PACKET_HEADER_BITS: usize = Ipv6Front::BITS + MessageBack::BITS + TAIL_BITS;
+
+const fn longest(bits: &[usize]) -> usize {
+    match bits {
+        [first, rest @ ..] if *first > longest(rest) => *first,
+        [_, rest @ ..] => longest(rest),
+        [] => 0,
+    }
+}
 
 /// A build parameter as the hardware sees it.
 pub fn number<const N: usize>(value: usize) -> Constant<Bits<N>> {

@@ -6,9 +6,11 @@ mod framer;
 pub mod headers;
 mod net_table;
 mod packet_builder;
+mod row_gate;
 
 pub use ack_builder::{AckBuilder, AckDesc};
 pub use egress::Egress;
 pub use framer::Framer;
 pub use net_table::{NetRow, NetTable};
-pub use packet_builder::{DataDesc, MsgRow, PacketBuilder, PacketHeader, SendRow};
+pub use packet_builder::{AskRow, DataDesc, MsgRow, PacketBuilder, PacketHeader, SendRow};
+pub use row_gate::RowGate;

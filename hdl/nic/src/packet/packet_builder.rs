@@ -1,12 +1,14 @@
 //! Turns packet descriptors into headers and payload reads; one descriptor every five clocks.
-//! In: `desc` (data, NOP, PROBE), message rows from work_fetch, configuration of the connections.
+//! In: `desc` (data, NOP, PROBE), rows of messages from work_fetch and of responses from request_places, configuration of the connections.
 //! Out: `dr_desc` (one read for each packet with payload) and `header_*` to the framer, both in the order of `desc`.
 //! At most `dr_outstanding` headers wait for their payload, so as many reads are outstanding.
 //! Guarantees that a row is not written while a resend waits that was granted before: its message may be done meanwhile.
 use super::headers::*;
 use super::net_table::NetTable;
+use super::row_gate::RowGate;
 use crate::config::BuildConfig;
 use crate::filled::filled;
+use crate::rx::request_places::rows::ResponseRow;
 use mrnic_emit::comment;
 use mrnic_widgets::{Fifo, Ram};
 use rust_hdl_core::prelude::*;
@@ -29,6 +31,7 @@ pub struct DataDesc {
     pub bytes: Bits<13>,
     pub first: Bit,
     pub last: Bit,
+    pub source: Bits<2>,
     pub ts: Bits<16>,
     pub port: Bits<16>,
 }
@@ -51,6 +54,17 @@ pub struct SendRow {
     pub solicited: Bit,
     pub rq_seq: Bits<24>,
     pub imm: Bits<32>,
+}
+
+/// Of READs and atomics, in a build with them.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct AskRow {
+    pub is_read: Bit,
+    pub is_atomic: Bit,
+    pub fetch_add: Bit,
+    pub tag: Bits<32>,
+    pub swap_add: Bits<64>,
+    pub compare: Bits<64>,
 }
 
 /// A finished header; the first byte of the frame in the most significant bits.
@@ -93,11 +107,25 @@ pub struct PacketBuilder {
     pub msgrow_rkey: Signal<In, Bits<32>>,
     pub msgrow_length: Signal<In, Bits<32>>,
     pub msgrow_peer_qpn: Signal<In, Bits<24>>,
-    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate.
-    pub msgrow_opcode: Signal<In, Bits<2>>,
+    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate, 4 READ, 5 compare-and-swap, 6 fetch-and-add.
+    pub msgrow_opcode: Signal<In, Bits<3>>,
     pub msgrow_imm: Signal<In, Bits<32>>,
     pub msgrow_rq_seq: Signal<In, Bits<24>>,
     pub msgrow_sol: Signal<In, Bit>,
+    pub msgrow_tag: Signal<In, Bits<32>>,
+    pub msgrow_swap_add: Signal<In, Bits<64>>,
+    pub msgrow_compare: Signal<In, Bits<64>>,
+    /// The same of a response: its row waits, it may be written, it is.
+    pub rsprow_ask: Signal<In, Bit>,
+    pub rsprow_ready: Signal<Out, Bit>,
+    pub rsprow_valid: Signal<In, Bit>,
+    pub rsprow_addr: Signal<In, Bits<24>>,
+    pub rsprow_atomic: Signal<In, Bit>,
+    /// Where the data of a READ is; of an atomic the old value.
+    pub rsprow_base: Signal<In, Bits<64>>,
+    pub rsprow_length: Signal<In, Bits<32>>,
+    pub rsprow_tag: Signal<In, Bits<32>>,
+    pub rsprow_peer_qpn: Signal<In, Bits<24>>,
     /// N2: the message at that row (qp * M + msn mod M) begins again; never while a row is written.
     pub attempt_write: Signal<In, Bit>,
     pub attempt_addr: Signal<In, Bits<24>>,
@@ -119,6 +147,8 @@ pub struct PacketBuilder {
     pub desc_bytes: Signal<In, Bits<13>>,
     pub desc_first: Signal<In, Bit>,
     pub desc_last: Signal<In, Bit>,
+    /// Of data: 0 of a message, 1 of a response, 2 ERROR_RESP, its code in `desc_qp`, the peer's QPN in `desc_index`.
+    pub desc_source: Signal<In, Bits<2>>,
     pub desc_ts: Signal<In, Bits<16>>,
     pub desc_port: Signal<In, Bits<16>>,
     pub dr_desc_valid: Signal<Out, Bit>,
@@ -139,21 +169,30 @@ pub struct PacketBuilder {
     sends: Ram<SendRow>,
     /// MSGH.attempt; one row if the build has no SENDs.
     attempts: Ram<Bit>,
+    /// One row if the build has no READs.
+    asks: Ram<AskRow>,
+    responses: Ram<ResponseRow>,
+    message_gate: RowGate,
+    response_gate: RowGate,
     net: NetTable,
     headers: Fifo<PacketHeader>,
     /// Resends that wait here.
     resends: DFF<Bits<16>>,
-    /// Those of them that were here when a row asked, and that it has asked.
-    ahead: DFF<Bits<16>>,
-    asked: DFF<Bit>,
     resends_next: Signal<Local, Bits<16>>,
     leaves: Signal<Local, Bit>,
+    comes: Signal<Local, Bit>,
+    outside: Signal<Local, Bit>,
     step: DFF<Step>,
     is_data: DFF<Bit>,
     is_nop: DFF<Bit>,
     is_probe: DFF<Bit>,
     is_send: DFF<Bit>,
     has_imm: DFF<Bit>,
+    is_read_req: DFF<Bit>,
+    is_atomic_req: DFF<Bit>,
+    is_read_resp: DFF<Bit>,
+    is_atomic_resp: DFF<Bit>,
+    is_error_resp: DFF<Bit>,
     /// Bytes of UDP and ICRC and of the headers between them.
     fixed_bytes: DFF<Bits<8>>,
     ipv6: DFF<Bit>,
@@ -190,6 +229,24 @@ pub struct PacketBuilder {
     imm_tail: Signal<Local, Bits<TAIL_BITS>>,
     tail_bits: Signal<Local, Bits<TAIL_BITS>>,
     send_row: Signal<Local, SendRow>,
+    ask_row: Signal<Local, AskRow>,
+    new_response: Signal<Local, ResponseRow>,
+    response_row: Signal<Local, ResponseRow>,
+    of_message: Signal<Local, Bit>,
+    of_response: Signal<Local, Bit>,
+    of_error: Signal<Local, Bit>,
+    base: Signal<Local, Bits<64>>,
+    target: Signal<Local, Bits<64>>,
+    asks_at: Signal<Local, Bits<24>>,
+    row_at: Signal<Local, Bits<24>>,
+    read_req: Signal<Local, ReadReqTail>,
+    atomic_req: Signal<Local, AtomicReqTail>,
+    atomic_resp: Signal<Local, AtomicRespTail>,
+    error_resp: Signal<Local, ErrorRespTail>,
+    read_req_bits: Signal<Local, Bits<{ ReadReqTail::BITS }>>,
+    atomic_req_bits: Signal<Local, Bits<{ AtomicReqTail::BITS }>>,
+    atomic_resp_bits: Signal<Local, Bits<{ AtomicRespTail::BITS }>>,
+    error_resp_bits: Signal<Local, Bits<{ ErrorRespTail::BITS }>>,
     fixed: Signal<Local, Bits<8>>,
     sends_at: Signal<Local, Bits<24>>,
     made: Signal<Local, PacketHeader>,
@@ -204,7 +261,25 @@ pub struct PacketBuilder {
     write_sent: Constant<WriteTail>,
     send_sent: Constant<SendTail>,
     imm_sent: Constant<ImmTail>,
+    read_req_sent: Constant<ReadReqTail>,
+    atomic_req_sent: Constant<AtomicReqTail>,
+    atomic_resp_sent: Constant<AtomicRespTail>,
+    error_resp_sent: Constant<ErrorRespTail>,
     with_sends: Constant<Bit>,
+    with_reads: Constant<Bit>,
+    opcode_read_req: Constant<Bits<8>>,
+    opcode_atomic_req: Constant<Bits<8>>,
+    opcode_read_resp: Constant<Bits<8>>,
+    opcode_atomic_resp: Constant<Bits<8>>,
+    opcode_error_resp: Constant<Bits<8>>,
+    fixed_read_req: Constant<Bits<8>>,
+    fixed_atomic_req: Constant<Bits<8>>,
+    fixed_atomic_resp: Constant<Bits<8>>,
+    fixed_error_resp: Constant<Bits<8>>,
+    shift_read_req: Constant<Bits<16>>,
+    shift_atomic_req: Constant<Bits<16>>,
+    shift_atomic_resp: Constant<Bits<16>>,
+    shift_error_resp: Constant<Bits<16>>,
     ethertype4: Constant<Bits<16>>,
     ethertype6: Constant<Bits<16>>,
     ipv4_header: Constant<Bits<16>>,
@@ -252,7 +327,29 @@ impl PacketBuilder {
             attempts: Ram::new(if config.sends { rows } else { 1 }),
             net: NetTable::new(config.conns),
             headers: Fifo::new(config.fifo.dr_outstanding),
+            asks: Ram::new(if config.reads { rows } else { 1 }),
+            responses: Ram::new(if config.reads { rows } else { 1 }),
+            message_gate: RowGate::new(),
+            response_gate: RowGate::new(),
+            read_req_sent: Constant::new(ReadReqTail::as_sent()),
+            atomic_req_sent: Constant::new(AtomicReqTail::as_sent()),
+            atomic_resp_sent: Constant::new(AtomicRespTail::as_sent()),
+            error_resp_sent: Constant::new(ErrorRespTail::as_sent()),
+            opcode_read_req: Constant::new(opcode_value("READ_REQ").into()),
+            opcode_atomic_req: Constant::new(opcode_value("ATOMIC_REQ").into()),
+            opcode_read_resp: Constant::new(opcode_value("READ_RESP").into()),
+            opcode_atomic_resp: Constant::new(opcode_value("ATOMIC_RESP").into()),
+            opcode_error_resp: Constant::new(opcode_value("ERROR_RESP").into()),
+            fixed_read_req: number(udp_bytes("READ_REQ")),
+            fixed_atomic_req: number(udp_bytes("ATOMIC_REQ")),
+            fixed_atomic_resp: number(udp_bytes("ATOMIC_RESP")),
+            fixed_error_resp: number(udp_bytes("ERROR_RESP")),
+            shift_read_req: number(TAIL_BITS - ReadReqTail::BITS),
+            shift_atomic_req: number(TAIL_BITS - AtomicReqTail::BITS),
+            shift_atomic_resp: number(TAIL_BITS - AtomicRespTail::BITS),
+            shift_error_resp: number(TAIL_BITS - ErrorRespTail::BITS),
             with_sends: Constant::new(config.sends),
+            with_reads: Constant::new(config.reads),
             kind_nop: number(1),
             kind_probe: number(2),
             msgs_log2: number(config.msgs_per_stream.ilog2() as usize),
@@ -290,14 +387,17 @@ impl PacketBuilder {
             shift_send: number(TAIL_BITS - SendTail::BITS),
             shift_send_imm: number(TAIL_BITS - SendTail::BITS - ImmTail::BITS);
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msgrow_ask, msgrow_ready, msgrow_valid, msgrow_addr, msgrow_laddr,
-            msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, attempt_write, attempt_addr, attempt_value,
+            msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, msgrow_tag, msgrow_swap_add, msgrow_compare,
+            rsprow_ask, rsprow_ready, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn, attempt_write, attempt_addr, attempt_value,
             desc_valid, desc_ready, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req,
-            desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_ts, desc_port, dr_desc_valid,
+            desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_ts, desc_port, dr_desc_valid,
             dr_desc_ready, dr_desc_addr, dr_desc_len, header_valid, header_ready, header_bits, header_bytes,
-            header_payload_bytes, header_ipv6, header_layout, resends, ahead, asked, resends_next, leaves, step, is_data, is_nop, is_probe, is_send, has_imm, fixed_bytes,
+            header_payload_bytes, header_ipv6, header_layout, resends, resends_next, leaves, comes, outside, step, is_data, is_nop, is_probe, is_send, has_imm, fixed_bytes,
             ipv6, payload_bytes, pad, udp_bytes, offset, laddr, va, ipv4_bytes, sum, checksum, read_valid, read_addr,
             read_len, desc, arriving, row, bytes, padding, read_free, front4, front6, back, write, send, imm, front4_bits,
             front6_bits, back_bits, write_bits, send_bits, imm_bits, imm_tail, tail_bits, send_row, fixed, sends_at, made,
+            is_read_req, is_atomic_req, is_read_resp, is_atomic_resp, is_error_resp, ask_row, new_response, response_row, of_message, of_response, of_error, base, target, asks_at, row_at,
+            read_req, atomic_req, atomic_resp, error_resp, read_req_bits, atomic_req_bits, atomic_resp_bits, error_resp_bits,
         })
     }
 }
@@ -310,14 +410,17 @@ impl Logic for PacketBuilder {
             self,
             clock,
             resends,
-            ahead,
-            asked,
             step,
             is_data,
             is_nop,
             is_probe,
             is_send,
             has_imm,
+            is_read_req,
+            is_atomic_req,
+            is_read_resp,
+            is_atomic_resp,
+            is_error_resp,
             fixed_bytes,
             ipv6,
             payload_bytes,
@@ -333,7 +436,9 @@ impl Logic for PacketBuilder {
             read_addr,
             read_len
         );
-        clock!(self, clock, descs, messages, sends, attempts, net, headers);
+        clock!(self, clock, descs, messages, sends, attempts, asks, responses, message_gate, response_gate, net, headers);
+        self.message_gate.reset.next = self.reset.val();
+        self.response_gate.reset.next = self.reset.val();
         self.descs.reset.next = self.reset.val();
         self.net.reset.next = self.reset.val();
         self.headers.reset.next = self.reset.val();
@@ -350,11 +455,25 @@ impl Logic for PacketBuilder {
         self.messages.write_data.next.length = self.msgrow_length.val();
         self.messages.write_data.next.peer_qpn = self.msgrow_peer_qpn.val();
         self.sends.write_enable.next = self.msgrow_valid.val() & self.with_sends.val();
-        self.sends.write_data.next.has_imm = self.msgrow_opcode.val().get_bit(0);
-        self.sends.write_data.next.is_send = self.msgrow_opcode.val().get_bit(1);
+        self.sends.write_data.next.has_imm = self.msgrow_opcode.val().get_bit(0) & !self.msgrow_opcode.val().get_bit(2);
+        self.sends.write_data.next.is_send = self.msgrow_opcode.val().get_bit(1) & !self.msgrow_opcode.val().get_bit(2);
         self.sends.write_data.next.solicited = self.msgrow_sol.val();
         self.sends.write_data.next.rq_seq = self.msgrow_rq_seq.val();
         self.sends.write_data.next.imm = self.msgrow_imm.val();
+        self.asks.write_enable.next = self.msgrow_valid.val() & self.with_reads.val();
+        self.asks.write_data.next.is_read = self.msgrow_opcode.val() == 4;
+        self.asks.write_data.next.is_atomic = self.msgrow_opcode.val() > 4;
+        self.asks.write_data.next.fetch_add = self.msgrow_opcode.val() == 6;
+        self.asks.write_data.next.tag = self.msgrow_tag.val();
+        self.asks.write_data.next.swap_add = self.msgrow_swap_add.val();
+        self.asks.write_data.next.compare = self.msgrow_compare.val();
+        self.new_response.next.atomic = self.rsprow_atomic.val();
+        self.new_response.next.base = self.rsprow_base.val();
+        self.new_response.next.length = self.rsprow_length.val();
+        self.new_response.next.tag = self.rsprow_tag.val();
+        self.new_response.next.peer_qpn = self.rsprow_peer_qpn.val();
+        self.responses.write_enable.next = self.rsprow_valid.val() & self.with_reads.val();
+        self.responses.write_data.next = self.new_response.val();
         comment!("descriptors wait in a FIFO; the oldest one stays at its head until its header is made");
         self.arriving.next.kind = self.desc_kind.val();
         self.arriving.next.conn = self.desc_conn.val();
@@ -370,6 +489,7 @@ impl Logic for PacketBuilder {
         self.arriving.next.bytes = self.desc_bytes.val();
         self.arriving.next.first = self.desc_first.val();
         self.arriving.next.last = self.desc_last.val();
+        self.arriving.next.source = self.desc_source.val();
         self.arriving.next.ts = self.desc_ts.val();
         self.arriving.next.port = self.desc_port.val();
         self.descs.data_in.next = self.arriving.val();
@@ -378,14 +498,29 @@ impl Logic for PacketBuilder {
         self.descs.read.next = false;
         self.desc.next = self.descs.data_out.val();
         self.net.read_conn.next = self.desc.val().conn;
-        self.messages.read_address.next =
+        self.row_at.next =
             (bit_cast::<24, 16>(self.desc.val().qp) << self.msgs_log2.val()) | (self.desc.val().msn & self.msn_mask.val());
+        self.messages.read_address.next = self.row_at.val();
         self.row.next = self.messages.read_data.val();
+        self.asks_at.next = 0.into();
+        self.asks.write_address.next = 0.into();
+        self.responses.write_address.next = 0.into();
+        if self.with_reads.val() {
+            self.asks_at.next = self.row_at.val();
+            self.asks.write_address.next = self.msgrow_addr.val();
+            self.responses.write_address.next = self.rsprow_addr.val();
+        }
+        self.asks.read_address.next = self.asks_at.val();
+        self.responses.read_address.next = self.asks_at.val();
+        self.ask_row.next = self.asks.read_data.val();
+        self.response_row.next = self.responses.read_data.val();
+        self.of_response.next = self.with_reads.val() & (self.desc.val().source == 1);
+        self.of_error.next = self.with_reads.val() & (self.desc.val().source == 2);
+        self.of_message.next = !self.of_response.val() & !self.of_error.val();
         self.sends_at.next = 0.into();
         self.sends.write_address.next = 0.into();
         if self.with_sends.val() {
-            self.sends_at.next =
-                (bit_cast::<24, 16>(self.desc.val().qp) << self.msgs_log2.val()) | (self.desc.val().msn & self.msn_mask.val());
+            self.sends_at.next = self.row_at.val();
             self.sends.write_address.next = self.msgrow_addr.val();
         }
         self.sends.read_address.next = self.sends_at.val();
@@ -418,11 +553,33 @@ impl Logic for PacketBuilder {
         } else if self.with_sends.val() & self.send_row.val().has_imm {
             self.fixed.next = self.fixed_write_imm.val();
         }
+        if self.with_reads.val() & self.of_message.val() & self.ask_row.val().is_read {
+            self.fixed.next = self.fixed_read_req.val();
+        }
+        if self.with_reads.val() & self.of_message.val() & self.ask_row.val().is_atomic {
+            self.fixed.next = self.fixed_atomic_req.val();
+        }
+        if self.of_response.val() {
+            self.fixed.next = self.fixed_write.val();
+            if self.response_row.val().atomic {
+                self.fixed.next = self.fixed_atomic_resp.val();
+            }
+        }
+        if self.of_error.val() {
+            self.fixed.next = self.fixed_error_resp.val();
+        }
         if self.desc.val().kind == self.kind_nop.val() {
             self.fixed.next = self.fixed_nop.val();
         }
         if self.desc.val().kind == self.kind_probe.val() {
             self.fixed.next = self.fixed_probe.val();
+        }
+        comment!("D4: a READ_RESP has the offset in place of the address");
+        self.base.next = self.row.val().laddr;
+        self.target.next = self.row.val().raddr;
+        if self.of_response.val() {
+            self.base.next = self.response_row.val().base;
+            self.target.next = 0.into();
         }
         self.headers.write.next = false;
         match self.step.q.val() {
@@ -438,8 +595,19 @@ impl Logic for PacketBuilder {
                 self.ipv6.d.next = self.net.row.val().ipv6;
                 self.payload_bytes.d.next = self.bytes.val();
                 self.pad.d.next = self.padding.val();
-                self.is_send.d.next = self.with_sends.val() & (self.desc.val().kind == 0) & self.send_row.val().is_send;
-                self.has_imm.d.next = self.with_sends.val() & (self.desc.val().kind == 0) & self.send_row.val().has_imm;
+                self.is_send.d.next =
+                    self.with_sends.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.send_row.val().is_send;
+                self.has_imm.d.next =
+                    self.with_sends.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.send_row.val().has_imm;
+                self.is_read_req.d.next =
+                    self.with_reads.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.ask_row.val().is_read;
+                self.is_atomic_req.d.next =
+                    self.with_reads.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.ask_row.val().is_atomic;
+                self.is_read_resp.d.next =
+                    (self.desc.val().kind == 0) & self.of_response.val() & !self.response_row.val().atomic;
+                self.is_atomic_resp.d.next =
+                    (self.desc.val().kind == 0) & self.of_response.val() & self.response_row.val().atomic;
+                self.is_error_resp.d.next = (self.desc.val().kind == 0) & self.of_error.val();
                 self.fixed_bytes.d.next = self.fixed.val();
                 self.udp_bytes.d.next = bit_cast::<16, 8>(self.fixed.val())
                     + bit_cast::<16, 13>(self.bytes.val() + bit_cast::<13, 2>(self.padding.val()));
@@ -448,8 +616,8 @@ impl Logic for PacketBuilder {
                 self.step.d.next = Step::Add;
             }
             Step::Add => {
-                self.laddr.d.next = self.row.val().laddr + bit_cast::<64, 32>(self.offset.q.val());
-                self.va.d.next = self.row.val().raddr + bit_cast::<64, 32>(self.offset.q.val());
+                self.laddr.d.next = self.base.val() + bit_cast::<64, 32>(self.offset.q.val());
+                self.va.d.next = self.target.val() + bit_cast::<64, 32>(self.offset.q.val());
                 self.ipv4_bytes.d.next = self.udp_bytes.q.val() + self.ipv4_header.val();
                 self.sum.d.next = bit_cast::<17, 16>(self.net.row.val().ipv4_sum) + bit_cast::<17, 16>(self.udp_bytes.q.val());
                 self.step.d.next = Step::Fold;
@@ -474,27 +642,29 @@ impl Logic for PacketBuilder {
         }
         comment!("a resend may wait while the original is acknowledged, its message ends and a later one takes the row");
         self.leaves.next = self.descs.read.val() & self.desc.val().rtx;
+        self.comes.next = self.desc_valid.val() & !self.descs.full.val() & self.desc_rtx.val();
+        self.outside.next = self.desc_valid.val() & self.descs.full.val() & self.desc_rtx.val();
         self.resends_next.next = self.resends.q.val();
-        if self.desc_valid.val() & !self.descs.full.val() & self.desc_rtx.val() & !self.leaves.val() {
+        if self.comes.val() & !self.leaves.val() {
             self.resends_next.next = self.resends.q.val() + 1;
-        } else if self.leaves.val() & !(self.desc_valid.val() & !self.descs.full.val() & self.desc_rtx.val()) {
+        } else if self.leaves.val() & !self.comes.val() {
             self.resends_next.next = self.resends.q.val() - 1;
         }
         self.resends.d.next = self.resends_next.val();
-        comment!("one that finds no room was granted before the row asked, too");
-        self.ahead.d.next = self.resends_next.val();
-        if self.desc_valid.val() & self.descs.full.val() & self.desc_rtx.val() {
-            self.ahead.d.next = self.resends_next.val() + 1;
-        }
-        if self.asked.q.val() {
-            self.ahead.d.next = self.ahead.q.val();
-            if self.leaves.val() & self.ahead.q.val().any() {
-                self.ahead.d.next = self.ahead.q.val() - 1;
-            }
-        }
-        self.asked.d.next = self.msgrow_ask.val() & !self.msgrow_valid.val();
-        self.msgrow_ready.next = (!self.resends.q.val().any() & !(self.desc_valid.val() & self.desc_rtx.val()))
-            | (self.asked.q.val() & !self.ahead.q.val().any());
+        self.message_gate.any.next = self.resends.q.val().any() | (self.desc_valid.val() & self.desc_rtx.val());
+        self.message_gate.resends_next.next = self.resends_next.val();
+        self.message_gate.outside.next = self.outside.val();
+        self.message_gate.leaves.next = self.leaves.val();
+        self.message_gate.ask.next = self.msgrow_ask.val();
+        self.message_gate.written.next = self.msgrow_valid.val();
+        self.msgrow_ready.next = self.message_gate.ready.val();
+        self.response_gate.any.next = self.resends.q.val().any() | (self.desc_valid.val() & self.desc_rtx.val());
+        self.response_gate.resends_next.next = self.resends_next.val();
+        self.response_gate.outside.next = self.outside.val();
+        self.response_gate.leaves.next = self.leaves.val();
+        self.response_gate.ask.next = self.rsprow_ask.val();
+        self.response_gate.written.next = self.rsprow_valid.val();
+        self.rsprow_ready.next = self.response_gate.ready.val();
         comment!("towards the host's memory");
         self.dr_desc_valid.next = self.read_valid.q.val();
         self.dr_desc_addr.next = self.read_addr.q.val();
@@ -520,8 +690,29 @@ impl Logic for PacketBuilder {
         self.back.next.udp_length = self.udp_bytes.q.val();
         self.back.next.bth_opcode = self.opcode_write.val();
         self.back.next.bth_dest_qp = self.row.val().peer_qpn;
+        if self.of_response.val() {
+            self.back.next.bth_dest_qp = self.response_row.val().peer_qpn;
+        }
+        if self.of_error.val() {
+            self.back.next.bth_dest_qp = self.desc.val().index;
+        }
         if self.is_send.q.val() {
             self.back.next.bth_opcode = self.opcode_send.val();
+        }
+        if self.is_read_req.q.val() {
+            self.back.next.bth_opcode = self.opcode_read_req.val();
+        }
+        if self.is_atomic_req.q.val() {
+            self.back.next.bth_opcode = self.opcode_atomic_req.val();
+        }
+        if self.is_read_resp.q.val() {
+            self.back.next.bth_opcode = self.opcode_read_resp.val();
+        }
+        if self.is_atomic_resp.q.val() {
+            self.back.next.bth_opcode = self.opcode_atomic_resp.val();
+        }
+        if self.is_error_resp.q.val() {
+            self.back.next.bth_opcode = self.opcode_error_resp.val();
         }
         if self.is_nop.q.val() {
             self.back.next.bth_opcode = self.opcode_nop.val();
@@ -543,14 +734,33 @@ impl Logic for PacketBuilder {
             self.back.next.msgh_first = self.desc.val().first;
             self.back.next.msgh_last = self.desc.val().last;
             self.back.next.msgh_imm = self.has_imm.q.val();
-            self.back.next.msgh_attempt = self.with_sends.val() & self.attempts.read_data.val();
-            self.back.next.msgh_sol = self.with_sends.val() & self.send_row.val().solicited;
+            self.back.next.msgh_attempt = self.with_sends.val() & self.of_message.val() & self.attempts.read_data.val();
+            self.back.next.msgh_sol = self.with_sends.val() & self.of_message.val() & self.send_row.val().solicited;
+            self.back.next.msgh_fetch_add = self.is_atomic_req.q.val() & self.ask_row.val().fetch_add;
         }
         self.back.next.msgh_msn = self.desc.val().msn;
         self.write.next = self.write_sent.val();
         self.write.next.plh_va = self.va.q.val();
         self.write.next.plh_rkey = self.row.val().rkey;
         self.write.next.plh_length = self.row.val().length;
+        if self.is_read_resp.q.val() {
+            self.write.next.plh_rkey = self.response_row.val().tag;
+            self.write.next.plh_length = self.response_row.val().length;
+        }
+        self.read_req.next = self.read_req_sent.val();
+        self.read_req.next.rdh_va = self.va.q.val();
+        self.read_req.next.rdh_rkey = self.row.val().rkey;
+        self.read_req.next.rdh_length = self.row.val().length;
+        self.read_req.next.rdh_tag = self.ask_row.val().tag;
+        self.atomic_req.next = self.atomic_req_sent.val();
+        self.atomic_req.next.ath_va = self.va.q.val();
+        self.atomic_req.next.ath_rkey = self.row.val().rkey;
+        self.atomic_req.next.ath_swap_add = self.ask_row.val().swap_add;
+        self.atomic_req.next.ath_compare = self.ask_row.val().compare;
+        self.atomic_resp.next = self.atomic_resp_sent.val();
+        self.atomic_resp.next.arh_value = self.response_row.val().base;
+        self.error_resp.next = self.error_resp_sent.val();
+        self.error_resp.next.erh_code = self.desc.val().qp.get_bits::<8>(0);
         self.send.next = self.send_sent.val();
         self.send.next.sndh_rq_seq = self.send_row.val().rq_seq;
         self.send.next.sndh_offset = self.offset.q.val();
@@ -564,6 +774,10 @@ impl Logic for PacketBuilder {
         self.write_bits.next = self.write.val().into();
         self.send_bits.next = self.send.val().into();
         self.imm_bits.next = self.imm.val().into();
+        self.read_req_bits.next = self.read_req.val().into();
+        self.atomic_req_bits.next = self.atomic_req.val().into();
+        self.atomic_resp_bits.next = self.atomic_resp.val().into();
+        self.error_resp_bits.next = self.error_resp.val().into();
         if self.is_probe.q.val() {
             self.back_bits.next = self.back_bits.val() & self.keep_probe.val();
         }
@@ -576,6 +790,18 @@ impl Logic for PacketBuilder {
         if self.is_send.q.val() {
             self.tail_bits.next = (bit_cast::<TAIL_BITS, { SendTail::BITS }>(self.send_bits.val()) << self.shift_send.val())
                 | (self.imm_tail.val() << self.shift_send_imm.val());
+        } else if self.is_read_req.q.val() {
+            self.tail_bits.next =
+                bit_cast::<TAIL_BITS, { ReadReqTail::BITS }>(self.read_req_bits.val()) << self.shift_read_req.val();
+        } else if self.is_atomic_req.q.val() {
+            self.tail_bits.next =
+                bit_cast::<TAIL_BITS, { AtomicReqTail::BITS }>(self.atomic_req_bits.val()) << self.shift_atomic_req.val();
+        } else if self.is_atomic_resp.q.val() {
+            self.tail_bits.next =
+                bit_cast::<TAIL_BITS, { AtomicRespTail::BITS }>(self.atomic_resp_bits.val()) << self.shift_atomic_resp.val();
+        } else if self.is_error_resp.q.val() {
+            self.tail_bits.next =
+                bit_cast::<TAIL_BITS, { ErrorRespTail::BITS }>(self.error_resp_bits.val()) << self.shift_error_resp.val();
         } else if self.is_data.q.val() {
             self.tail_bits.next = (bit_cast::<TAIL_BITS, { WriteTail::BITS }>(self.write_bits.val()) << self.shift_write.val())
                 | (self.imm_tail.val() << self.shift_write_imm.val());
@@ -609,8 +835,6 @@ impl Logic for PacketBuilder {
             self.step.d.next = Step::Wait;
             self.read_valid.d.next = false;
             self.resends.d.next = 0.into();
-            self.ahead.d.next = 0.into();
-            self.asked.d.next = false;
         }
     }
 }

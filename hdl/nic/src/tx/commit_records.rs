@@ -124,6 +124,7 @@ impl Logic for CommitRecords {
         self.slot.next.qp = self.packet.val().qp;
         self.slot.next.msn = self.packet.val().msn;
         self.slot.next.index = self.packet.val().index;
+        self.slot.next.source = self.packet.val().kind;
         self.slot.next.now = self.now.val();
         self.slot.next.inflight_bytes = self.inflight_bytes.val();
         self.slot.next.more = self.more.val();

@@ -22,6 +22,7 @@ pub mod rnr;
 pub mod rows;
 pub mod run_list;
 pub mod sack_scoreboard;
+pub mod segment_lane;
 pub mod segmenter;
 pub mod sender_tables;
 pub mod sequencer;

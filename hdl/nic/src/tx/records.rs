@@ -20,6 +20,8 @@ pub struct Desc {
     pub bytes: Bits<13>,
     pub first: Bit,
     pub last: Bit,
+    /// Of data and NOP: 0 of a message, 1 of a response, 2 ERROR_RESP (its code in `qp`, the peer's QPN in `index`).
+    pub source: Bits<2>,
     pub ts: Bits<16>,
     pub port: Bits<16>,
 }
@@ -58,6 +60,8 @@ pub struct CommitGrant {
     pub msn: Bits<24>,
     pub index: Bits<24>,
     pub bytes: Bits<13>,
+    /// As in `Desc`.
+    pub source: Bits<2>,
     pub now: Bits<32>,
     pub port: Bits<16>,
     pub inflight_bytes: Bits<32>,

@@ -7,7 +7,8 @@ use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::packet::Egress;
 use mrnic_verilated::{build as verilate, Dut, ModelSpec, Port};
 use mrnic_wire::{
-    Ack, AckFlags, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector, WriteImm,
+    Ack, AckFlags, AtomicOp, Body, Mak, MakCode, Msg, Msn, NetAddr, OpenMr0, Packet, PathHeader, Ppsn, Profile, SackVector,
+    WriteImm,
 };
 use rand::{rngs::SmallRng, Rng, SeedableRng};
 use std::collections::{HashMap, VecDeque};
@@ -32,13 +33,27 @@ pub struct Message {
     pub rkey: u32,
     pub length: u32,
     pub peer_qpn: u32,
-    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate.
+    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate, 4 READ, 5 compare-and-swap, 6 fetch-and-add.
     pub opcode: u64,
+    pub tag: u32,
+    pub swap_add: u64,
+    pub compare: u64,
     pub imm: u32,
     pub rq_seq: u32,
     pub sol: bool,
     /// It has begun again once (N2).
     pub attempt: bool,
+}
+
+/// A response as request_places writes it.
+#[derive(Clone, Copy)]
+pub struct Response {
+    pub atomic: bool,
+    /// Address of the data, or the old value.
+    pub base: u64,
+    pub length: u32,
+    pub tag: u32,
+    pub peer_qpn: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +72,8 @@ pub struct Desc {
     pub bytes: u64,
     pub first: bool,
     pub last: bool,
+    /// 0 of a message, 1 of a response, 2 ERROR_RESP.
+    pub source: u64,
     pub ts: u16,
     pub port: u16,
 }
@@ -144,6 +161,7 @@ pub struct Bench {
     rng: SmallRng,
     conns: HashMap<u64, Conn>,
     messages: HashMap<u64, Message>,
+    responses: HashMap<u64, Response>,
     udp_ports: HashMap<u64, u16>,
     held: HashMap<&'static str, Vec<u32>>,
 }
@@ -182,8 +200,8 @@ impl Bench {
         dut.cycles(3);
         ports["reset"].set_u64(0);
         let rng = SmallRng::seed_from_u64(seed);
-        let (conns, messages, udp_ports, held) = Default::default();
-        Self { dut, ports, config, rng, conns, messages, udp_ports, held }
+        let (conns, messages, responses, udp_ports, held) = Default::default();
+        Self { dut, ports, config, rng, conns, messages, responses, udp_ports, held }
     }
 
     pub fn set(&self, name: &str, value: u64) {
@@ -287,6 +305,9 @@ impl Bench {
         self.set("msgrow_imm", message.imm.into());
         self.set("msgrow_rq_seq", message.rq_seq.into());
         self.set("msgrow_sol", message.sol.into());
+        self.set("msgrow_tag", message.tag.into());
+        self.set("msgrow_swap_add", message.swap_add);
+        self.set("msgrow_compare", message.compare);
         self.dut.cycle();
         self.set("msgrow_valid", 0);
         if message.attempt {
@@ -299,6 +320,48 @@ impl Bench {
         self.messages.insert(row, message);
     }
 
+    pub fn write_response(&mut self, qp: u64, msn: u32, response: Response) {
+        let m = self.config.msgs_per_stream as u64;
+        let row = qp * m + u64::from(msn) % m;
+        self.set("rsprow_valid", 1);
+        self.set("rsprow_addr", row);
+        self.set("rsprow_atomic", response.atomic.into());
+        self.set("rsprow_base", response.base);
+        self.set("rsprow_length", response.length.into());
+        self.set("rsprow_tag", response.tag.into());
+        self.set("rsprow_peer_qpn", response.peer_qpn.into());
+        self.dut.cycle();
+        self.set("rsprow_valid", 0);
+        self.responses.insert(row, response);
+    }
+
+    /// D4, D7: what a packet of a response says, whom it is for, where its payload is.
+    fn expected_response(&self, d: &Desc, offset: u64) -> (Body, u32, Option<u64>) {
+        let msg = Msg { first: d.first, last: d.last, sol: false, attempt: false, msn: Msn::new(d.msn) };
+        if d.source == 2 {
+            let codes =
+                [MakCode::BadKey, MakCode::Access, MakCode::Bounds, MakCode::BadQp, MakCode::BadOpcode, MakCode::QpError];
+            let code = codes.into_iter().find(|code| code_value(*code) == d.qp).expect("a code");
+            return (Body::ErrorResp { msg, code }, d.index as u32, None);
+        }
+        let m = self.config.msgs_per_stream as u64;
+        let Response { atomic, base, length, tag, peer_qpn } = self.responses[&(d.qp * m + u64::from(d.msn) % m)];
+        match atomic {
+            true => (Body::AtomicResp { msg, value: base }, peer_qpn, None),
+            false => (Body::ReadResp { msg, offset, tag, length }, peer_qpn, Some(base.wrapping_add(offset))),
+        }
+    }
+
+    /// Whether such a packet has payload, if it is data.
+    pub fn has_payload(&self, d: &Desc) -> bool {
+        let row = d.qp * self.config.msgs_per_stream as u64 + u64::from(d.msn) % self.config.msgs_per_stream as u64;
+        match d.source {
+            0 => self.messages[&row].opcode < 4,
+            1 => !self.responses[&row].atomic,
+            _ => false,
+        }
+    }
+
     pub fn expected_packet(&self, d: &Desc) -> Vec<u8> {
         let conn = self.conns[&d.conn];
         let m = self.config.msgs_per_stream as u64;
@@ -307,6 +370,13 @@ impl Bench {
         let mut payload = Vec::new();
         let msn = Msn::new(d.msn);
         let (body, dest_qp) = match d.kind {
+            KIND_DATA if d.source > 0 => {
+                let (body, peer_qpn, from) = self.expected_response(d, offset);
+                if let Some(from) = from {
+                    payload = (0..d.bytes).map(|i| memory_byte(from.wrapping_add(i))).collect();
+                }
+                (body, peer_qpn)
+            }
             KIND_DATA => {
                 let message = message.expect("the message is known");
                 let from = message.laddr.wrapping_add(offset);
@@ -314,7 +384,13 @@ impl Bench {
                 let msg = Msg { first: d.first, last: d.last, sol: message.sol, attempt: message.attempt, msn };
                 let Message { rkey, length, rq_seq, imm: immediate, .. } = *message;
                 let has_imm = message.opcode & 1 != 0;
-                let body = if message.opcode & 2 != 0 {
+                let Message { raddr: va, tag, swap_add, compare, .. } = *message;
+                let body = if message.opcode == 4 {
+                    Body::ReadReq { msg, va, rkey, length, tag }
+                } else if message.opcode > 4 {
+                    let op = if message.opcode == 6 { AtomicOp::FetchAdd } else { AtomicOp::CompareSwap };
+                    Body::AtomicReq { msg, op, va, rkey, swap_add, compare }
+                } else if message.opcode & 2 != 0 {
                     Body::Send { msg, rq_seq, offset: offset as u32, length, imm: has_imm.then_some(immediate) }
                 } else {
                     let imm = has_imm.then_some(WriteImm { immediate, rq_seq });
@@ -324,7 +400,8 @@ impl Bench {
             }
             KIND_NOP => {
                 let msg = Msg { msn, ..Msg::default() };
-                (Body::Nop { msg }, message.expect("the message is known").peer_qpn)
+                let of_response = || self.expected_response(d, 0).1;
+                (Body::Nop { msg }, if d.source > 0 { of_response() } else { message.expect("the message is known").peer_qpn })
             }
             _ => (Body::Probe, OpenMr0::PATH_QP),
         };
@@ -357,6 +434,7 @@ impl Bench {
             ("bytes", d.bytes),
             ("first", d.first.into()),
             ("last", d.last.into()),
+            ("source", d.source),
             ("ts", d.ts.into()),
             ("port", d.port.into()),
         ] {

@@ -14,7 +14,7 @@ use mrnic_verilated::{build, Dut, ModelSpec, Port};
 use mrnic_wire::{Ack, AckFlags, Mak, MakCode, Msn, Ppsn, SackVector};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use reference::{AckFrame, Conn, Message, Record};
+use reference::{AckFrame, Conn, Entry, Message, Record};
 use weather::{Tally, Weather};
 
 /// The receiving end of a path.
@@ -56,6 +56,10 @@ pub struct Bench {
     given: VecDeque<AckFrame>,
     ack_due: Vec<(u64, AckFrame)>,
     waiting: VecDeque<(usize, Message)>,
+    answers: VecDeque<(usize, Message)>,
+    /// Retired packets of responses (source, connection, QP, MSN) that were not told yet, and of how many ERROR_RESPs it is to be told that they were dropped.
+    expected_responses: VecDeque<[u64; 4]>,
+    expected_lost: VecDeque<u64>,
     /// Connection, QP, code, MSN, whether it is an RNR.
     expected_naks: VecDeque<(u64, u64, u64, u64, u64)>,
     qp_error: Vec<bool>,
@@ -105,6 +109,9 @@ impl Bench {
             given: VecDeque::new(),
             ack_due: vec![],
             waiting: VecDeque::new(),
+            answers: VecDeque::new(),
+            expected_responses: VecDeque::new(),
+            expected_lost: VecDeque::new(),
             expected_naks: VecDeque::new(),
             qp_error: vec![false; config.qps],
             qp_msn: vec![0; config.qps],
@@ -199,6 +206,8 @@ impl Bench {
             mtu_log2,
             retry_cnt,
             messages: VecDeque::new(),
+            responses: VecDeque::new(),
+            response_index: 0,
             entries: HashMap::new(),
             retiring: HashMap::new(),
         });
@@ -222,6 +231,7 @@ impl Bench {
             back_pressure: false,
             ret_pauses: 0,
             qp_errors: false,
+            responses: 0.0,
             naks: 0.0,
             rnrs: 0.0,
             ..self.weather
@@ -235,8 +245,9 @@ impl Bench {
     }
 
     fn is_idle(&self) -> bool {
-        self.waiting.is_empty()
-            && self.conns.iter().all(|c| c.tx.error || (c.messages.is_empty() && c.entries.is_empty() && c.retiring.is_empty()))
+        let all_sent =
+            |c: &Conn| c.messages.is_empty() && c.responses.is_empty() && c.entries.is_empty() && c.retiring.is_empty();
+        self.waiting.is_empty() && self.answers.is_empty() && self.conns.iter().all(|c| c.tx.error || all_sent(c))
     }
 
     fn remains(&self) -> String {
@@ -266,8 +277,12 @@ impl Bench {
                 let npkts = length.div_ceil(mtu).max(1);
                 let msn = self.qp_msn[qp];
                 self.qp_msn[qp] = (msn + 1) & 0xFF_FFFF;
-                self.waiting.push_back((conn, Message { qp: qp as u64, msn, npkts, length }));
+                let message = Message { qp: qp as u64, msn, npkts, length, source: 0, index: 0 };
+                self.waiting.push_back((conn, message));
             }
+        }
+        if self.weather.responses > 0.0 && self.rng.random_bool(self.weather.responses / 1000.0) {
+            self.answer();
         }
         if self.weather.qp_errors && self.rng.random_bool(0.002) {
             let qp = self.rng.random_range(0..self.config.qps);
@@ -283,6 +298,23 @@ impl Bench {
             let frame = self.nonsense();
             self.acks.push_back(frame);
         }
+    }
+
+    /// A response, or an ERROR_RESP, if its connection may have another one.
+    fn answer(&mut self) {
+        let qp = self.rng.random_range(0..self.config.qps);
+        let conn = qp % self.config.conns;
+        let queued = self.conns[conn].responses.len() + self.answers.iter().filter(|a| a.0 == conn).count();
+        if queued == 2 * self.config.responses {
+            return;
+        }
+        let (mtu, msn) = (1u64 << self.conns[conn].mtu_log2, self.rng.random_range(0..1u64 << 24));
+        let length = self.rng.random_range(0..mtu * 12);
+        let answer = match self.rng.random_bool(0.3) {
+            true => Message { qp: 6, msn, npkts: 1, length: 0, source: 2, index: self.rng.random_range(0..1u64 << 24) },
+            false => Message { qp: qp as u64, msn, npkts: length.div_ceil(mtu).max(1), length, source: 1, index: 0 },
+        };
+        self.answers.push_back((conn, answer));
     }
 
     /// An acknowledgment that is stale, or of packets never sent: nothing that would be believed and is not true (a path whose
@@ -326,12 +358,23 @@ impl Bench {
             self.set("msg_npkts", m.npkts);
             self.set("msg_length", m.length);
         }
+        let answer = self.answers.front().copied();
+        self.set("rsp_valid", answer.is_some().into());
+        if let Some((conn, m)) = answer {
+            self.set("rsp_conn", conn as u64);
+            self.set("rsp_error", (m.source == 2).into());
+            self.set(if m.source == 2 { "rsp_code" } else { "rsp_qp" }, m.qp);
+            self.set("rsp_msn", m.msn);
+            self.set("rsp_npkts", m.npkts);
+            self.set("rsp_length", m.length);
+            self.set("rsp_peer_qpn", m.index);
+        }
         let frame = self.acks.front().cloned();
         self.set("ack_valid", frame.is_some().into());
         if let Some(f) = &frame {
             self.drive_ack(f);
         }
-        for ready in ["desc_ready", "ret_ready", "nak_ready", "cerr_ready", "portset_ready", "rel_conn_ready"] {
+        for ready in ["desc_ready", "ret_ready", "resp_ready", "nak_ready", "cerr_ready", "portset_ready", "rel_conn_ready"] {
             let on = calm || self.rng.random_bool(0.6);
             self.set(ready, on.into());
         }
@@ -358,13 +401,28 @@ impl Bench {
             assert!(self.conns[self.get("cerr_conn") as usize].tx.error);
             self.tally.conn_errors += 1;
         }
+        if self.get("resp_valid") & self.get("resp_ready") == 1 {
+            let [error, conn, qp, msn] = ["error", "conn", "qp", "msn"].map(|name| self.get(&format!("resp_{name}")));
+            if self.expected_responses.front() == Some(&[1 + error, conn, qp, msn]) {
+                self.expected_responses.pop_front();
+                self.tally.responses_retired += 1;
+            } else {
+                assert_eq!((error, Some(conn)), (1, self.expected_lost.pop_front()), "a response that was not retired");
+                self.tally.lost += 1;
+            }
+        }
         let took_message = self.get("msg_ready") == 1;
+        let took_answer = self.get("rsp_ready") == 1;
         let took_ack = self.get("ack_ready") == 1;
         self.clock();
         self.set("qperr_data", self.qp_error.get(qp).copied().unwrap_or(false).into());
         if let (Some((conn, m)), true) = (message, took_message) {
             self.waiting.pop_front();
             self.conns[conn].messages.push_back(m);
+        }
+        if let (Some((conn, m)), true) = (answer, took_answer) {
+            self.answers.pop_front();
+            self.conns[conn].responses.push_back(m);
         }
         if let (Some(mut f), true) = (frame, took_ack) {
             self.acks.pop_front();
@@ -549,7 +607,10 @@ impl Bench {
         if let Some(r) = self.record("retire") {
             let conn = r["conn"] as usize;
             let verdict = self.conns[conn].retire(&r);
-            self.judge("retire", verdict);
+            if let Ok(entry @ Entry { source: 1.., .. }) = verdict {
+                self.expected_responses.push_back([entry.source, conn as u64, entry.qp, entry.msn]);
+            }
+            self.judge("retire", verdict.map(|_| ()));
             self.tally.retired += 1;
         }
         if let Some(r) = self.record("ack") {
@@ -576,12 +637,21 @@ impl Bench {
         }
         if let Some(r) = self.record("grant") {
             let conn = r["conn"] as usize;
+            let (source, given_up) = (r["source"], self.conns[conn].tx.error);
             if r["kind"] == 2 || r["nop"] == 1 {
-                assert!(self.qp_error[r["qp"] as usize], "a packet of a healthy QP was dropped");
+                let failed = source < 2 && self.qp_error[r["qp"] as usize];
+                assert!(failed || (source > 0 && given_up), "a packet of a healthy QP was dropped");
+                assert!(source < 2 || r["nop"] == 0, "an ERROR_RESP is no NOP");
+            }
+            if r["kind"] == 2 && source == 2 {
+                self.expected_lost.push_back(conn as u64);
             }
             let verdict = self.conns[conn].grant(&r);
             match r["kind"] {
-                0 => self.tally.new_packets += 1,
+                0 => {
+                    self.tally.new_packets += 1;
+                    self.tally.responses[source as usize] += 1;
+                }
                 1 => {
                     self.tally.resends += 1;
                     self.tally.moved += r["moved"];
@@ -605,7 +675,8 @@ impl Bench {
         let (mak, conn) = (&frame.ack.mak, &self.conns[frame.conn]);
         let of_conn = frame.conn as u64;
         let unacked = conn.paths.get(frame.home).is_some_and(|path| path.is_unacked(Ppsn::new(mak.qp)));
-        let named = unacked.then(|| conn.entries[&(frame.home, mak.qp)]);
+        // responses are never refused
+        let named = unacked.then(|| conn.entries[&(frame.home, mak.qp)]).filter(|entry| entry.source == 0);
         let code = code_number(mak.code);
         // N1
         let rnr = named.filter(|_| frame.ack.flags.rnr).map(|entry| (of_conn, entry.qp, code, entry.msn, 1));

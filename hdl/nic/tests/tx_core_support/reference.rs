@@ -17,6 +17,9 @@ pub struct Message {
     pub msn: u64,
     pub npkts: u64,
     pub length: u64,
+    /// 0 a message, 1 a response, 2 ERROR_RESP: then `qp` is its code and `index` the peer's QPN.
+    pub source: u64,
+    pub index: u64,
 }
 
 /// What an outstanding packet carries.
@@ -26,6 +29,7 @@ pub struct Entry {
     pub msn: u64,
     pub index: u64,
     pub bytes: u64,
+    pub source: u64,
 }
 
 pub struct Conn {
@@ -36,6 +40,9 @@ pub struct Conn {
     pub mtu_log2: u32,
     pub retry_cnt: u8,
     pub messages: VecDeque<Message>,
+    pub responses: VecDeque<Message>,
+    /// Packets sent of the oldest response.
+    pub response_index: u64,
     pub entries: HashMap<(usize, u32), Entry>,
     /// Newly acknowledged and not yet retired.
     pub retiring: HashMap<(usize, u32), Entry>,
@@ -169,8 +176,14 @@ impl Conn {
                 self.check_slot("resend", record, r.home, r.via)
             }
             (2, None) => {
-                let head = self.messages.pop_front().ok_or("skip without a message")?;
-                self.tx.head_index = 0;
+                let message = record["source"] == 0;
+                let queue = if message { &mut self.messages } else { &mut self.responses };
+                let head = queue.pop_front().ok_or("skip of nothing")?;
+                match message {
+                    true => self.tx.head_index = 0,
+                    false => self.response_index = 0,
+                }
+                expect("skip", record, "source", head.source)?;
                 expect("skip", record, "qp", head.qp)?;
                 expect("skip", record, "msn", head.msn)
             }
@@ -182,6 +195,7 @@ impl Conn {
     fn check_entry(&self, what: &str, record: &Record, entry: &Entry) -> Result<(), String> {
         expect(what, record, "qp", entry.qp)?;
         expect(what, record, "msn", entry.msn)?;
+        expect(what, record, "source", entry.source)?;
         expect(what, record, "index", entry.index)
     }
 
@@ -197,7 +211,10 @@ impl Conn {
     fn grant_new(&mut self, record: &Record) -> Result<(), String> {
         let what = "new packet";
         let (now, mtu) = (record["now"] as u32, self.mtu());
-        let head = *self.messages.front().ok_or("new packet without a message")?;
+        // D4: whose turn it is, segmenter's test knows
+        let message = record["source"] == 0;
+        let queue = if message { &self.messages } else { &self.responses };
+        let head = *queue.front().ok_or("new packet of nothing")?;
         let (exact, seen) = (self.tx.inflight_bytes(), record["inflight_bytes"] as u32);
         if seen < exact {
             return Err(format!("{what}: {seen} bytes in flight were used, there are {exact}"));
@@ -208,16 +225,16 @@ impl Conn {
             return Err(format!("{what}: {seen} bytes in flight, the window is {cap:?}"));
         }
         let more = record["more"] == 1;
-        if more && self.messages.len() < 2 {
+        if more && self.messages.len() + self.responses.len() < 2 {
             return Err("another message was seen that is not there".into());
         }
         let count = self.paths.len();
         let home = choose_path(&self.paths, self.tx.rr, self.window_pkts).ok_or_else(|| format!("{what}: no path may send"))?;
         expect(what, record, "home", home as u64)?;
-        let index = u64::from(self.tx.head_index);
-        let bytes = (head.length - (index << self.mtu_log2)).min(mtu.into());
-        let (last, late) = (index + 1 == head.npkts, index + count as u64 >= head.npkts);
-        let entry = Entry { qp: head.qp, msn: head.msn, index, bytes };
+        let part = if message { self.tx.head_index.into() } else { self.response_index };
+        let bytes = (head.length - (part << self.mtu_log2)).min(mtu.into());
+        let (last, late) = (part + 1 == head.npkts, part + count as u64 >= head.npkts);
+        let entry = Entry { qp: head.qp, msn: head.msn, index: head.index + part, bytes, source: head.source };
         self.check_entry(what, record, &entry)?;
         expect(what, record, "bytes", bytes)?;
         // C4
@@ -234,22 +251,24 @@ impl Conn {
         self.tx.sent_bytes = self.tx.sent_bytes.wrapping_add(bytes as u32);
         self.tx.rr = ((self.tx.rr as usize + 1) % count) as u8;
         if last {
-            self.messages.pop_front();
-            self.tx.head_index = 0;
-        } else {
-            self.tx.head_index += 1;
+            let queue = if message { &mut self.messages } else { &mut self.responses };
+            queue.pop_front();
+        }
+        match message {
+            true => self.tx.head_index = if last { 0 } else { self.tx.head_index + 1 },
+            false => self.response_index = if last { 0 } else { self.response_index + 1 },
         }
         self.check_slot(what, record, home as u8, home as u8)
     }
 
     /// commit_retire.
-    pub fn retire(&mut self, record: &Record) -> Result<(), String> {
+    pub fn retire(&mut self, record: &Record) -> Result<Entry, String> {
         let key = (record["home"] as usize, record["ppsn"] as u32);
         let entry = self.retiring.remove(&key).ok_or_else(|| format!("retired without acknowledgment: {record:x?}"))?;
         expect("retire", record, "qp", entry.qp)?;
         expect("retire", record, "msn", entry.msn)?;
         expect("retire", record, "bytes", entry.bytes)?;
         self.tx.retired_bytes = self.tx.retired_bytes.wrapping_add(entry.bytes as u32);
-        Ok(())
+        Ok(entry)
     }
 }

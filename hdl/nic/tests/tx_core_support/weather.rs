@@ -13,6 +13,8 @@ pub struct Weather {
     /// Chance per 1,000 cycles that a path stops for a while.
     pub outages: f64,
     pub qp_errors: bool,
+    /// Chance per 1,000 cycles that a response joins a connection.
+    pub responses: f64,
     /// Chance that an acknowledgment refuses something.
     pub naks: f64,
     /// Chance that an acknowledgment refuses a packet for now.
@@ -39,6 +41,7 @@ impl Weather {
             nonsense: 0.0,
             outages: 0.0,
             qp_errors: false,
+            responses: 0.0,
             naks: 0.0,
             rnrs: 0.0,
             hints: false,
@@ -67,6 +70,10 @@ pub struct Tally {
     pub naks: u64,
     pub rnrs: u64,
     pub conn_errors: u64,
+    /// New packets of responses and ERROR_RESPs, and what was retired of them; ERROR_RESPs that a connection in error dropped.
+    pub responses: [u64; 3],
+    pub responses_retired: u64,
+    pub lost: u64,
     /// Least clocks between two commits of the kind.
     pub ack_clocks: u64,
     pub grant_clocks: u64,

@@ -4,18 +4,21 @@
 use super::TxCore;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
 
 impl Logic for TxCore {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module tx_core: the transmit side");
-        clock!(self, clock, segmenter, sequencer, queue, retire, timers, rnr);
+        dff_setup!(self, clock, lost_held);
+        clock!(self, clock, segmenter, sequencer, queue, retire, timers, rnr, lost);
         self.segmenter.reset.next = self.reset.val();
         self.sequencer.reset.next = self.reset.val();
         self.queue.reset.next = self.reset.val();
         self.retire.reset.next = self.reset.val();
         self.timers.reset.next = self.reset.val();
         self.rnr.reset.next = self.reset.val();
+        self.lost.reset.next = self.reset.val();
         self.init_done.next = self.segmenter.init_done.val()
             & self.sequencer.init_done.val()
             & self.queue.init_done.val()
@@ -62,6 +65,16 @@ impl Logic for TxCore {
             self.segmenter.msg_returns.next = true;
         }
         self.rnr.msg_ready.next = self.segmenter.msg_ready.val();
+        self.segmenter.rsp_valid.next = self.rsp_valid.val();
+        self.rsp_ready.next = self.segmenter.rsp_ready.val();
+        self.segmenter.rsp_conn.next = self.rsp_conn.val();
+        self.segmenter.rsp_error.next = self.rsp_error.val();
+        self.segmenter.rsp_code.next = self.rsp_code.val();
+        self.segmenter.rsp_qp.next = self.rsp_qp.val();
+        self.segmenter.rsp_msn.next = self.rsp_msn.val();
+        self.segmenter.rsp_npkts.next = self.rsp_npkts.val();
+        self.segmenter.rsp_length.next = self.rsp_length.val();
+        self.segmenter.rsp_peer_qpn.next = self.rsp_peer_qpn.val();
         self.rnr.put_valid.next = self.msg_valid.val() & self.msg_ready.val();
         self.rnr.put_qp.next = self.msg_qp.val();
         self.rnr.put_msn.next = self.msg_msn.val();
@@ -81,6 +94,8 @@ impl Logic for TxCore {
         self.sequencer.next_valid.next = self.segmenter.next_valid.val();
         self.sequencer.next_conn.next = self.segmenter.next_conn.val();
         self.sequencer.next_has_msg.next = self.segmenter.next_has_msg.val();
+        self.sequencer.next_kind.next = self.segmenter.next_kind.val();
+        self.sequencer.next_both.next = self.segmenter.next_both.val();
         self.sequencer.next_qp.next = self.segmenter.next_qp.val();
         self.sequencer.next_msn.next = self.segmenter.next_msn.val();
         self.sequencer.next_npkts.next = self.segmenter.next_npkts.val();
@@ -92,6 +107,7 @@ impl Logic for TxCore {
         self.segmenter.done_skip.next = self.sequencer.done_skip.val();
         self.segmenter.done_aside.next = self.sequencer.done_aside.val();
         self.segmenter.done_requeue.next = self.sequencer.done_requeue.val();
+        self.segmenter.done_respond.next = self.sequencer.done_respond.val();
         self.segmenter.wake_a_valid.next = self.sequencer.wake_valid.val();
         self.segmenter.wake_a_conn.next = self.sequencer.wake_conn.val();
         self.segmenter.wake_b_valid.next = self.retire.wake_b_valid.val();
@@ -157,10 +173,23 @@ impl Logic for TxCore {
         self.retire.free_rsp_msn.next = self.queue.ret_rsp_msn.val();
         self.retire.free_rsp_bytes.next = self.queue.ret_rsp_bytes.val();
         self.retire.free_rsp_kind.next = self.queue.ret_rsp_kind.val();
-        self.resp_valid.next = self.retire.resp_valid.val();
-        self.retire.resp_ready.next = self.resp_ready.val();
+        comment!(
+            "D7: an ERROR_RESP that was dropped holds its response no longer; nobody looks at more of it than its connection"
+        );
+        self.lost.write.next = self.sequencer.lost_valid.val();
+        self.lost.data_in.next = self.sequencer.lost_conn.val();
+        self.sequencer.lost_room.next = !self.lost.full.val();
+        self.lost_next.next = !self.lost.empty.val() & (!self.retire.resp_valid.val() | self.lost_held.q.val());
+        self.lost_held.d.next = self.lost_next.val() & !self.resp_ready.val();
+        self.lost.read.next = self.lost_next.val() & self.resp_ready.val();
+        self.resp_valid.next = self.retire.resp_valid.val() | self.lost_next.val();
+        self.retire.resp_ready.next = self.resp_ready.val() & !self.lost_next.val();
         self.resp_error.next = self.retire.resp_error.val();
         self.resp_conn.next = self.retire.resp_conn.val();
+        if self.lost_next.val() {
+            self.resp_error.next = true;
+            self.resp_conn.next = self.lost.data_out.val();
+        }
         self.resp_qp.next = self.retire.resp_qp.val();
         self.resp_msn.next = self.retire.resp_msn.val();
         self.ret_valid.next = self.retire.ret_valid.val();
@@ -215,6 +244,7 @@ impl Logic for TxCore {
         self.desc_bytes.next = self.desc.val().bytes;
         self.desc_first.next = self.desc.val().first;
         self.desc_last.next = self.desc.val().last;
+        self.desc_source.next = self.desc.val().source;
         self.desc_ts.next = self.desc.val().ts;
         self.desc_port.next = self.desc.val().port;
         self.nak_valid.next = self.sequencer.nak_valid.val();
@@ -282,6 +312,7 @@ impl Logic for TxCore {
         self.commit_grant_msn.next = self.grant.val().msn;
         self.commit_grant_index.next = self.grant.val().index;
         self.commit_grant_bytes.next = self.grant.val().bytes;
+        self.commit_grant_source.next = self.grant.val().source;
         self.commit_grant_now.next = self.grant.val().now;
         self.commit_grant_port.next = self.grant.val().port;
         self.commit_grant_inflight_bytes.next = self.grant.val().inflight_bytes;
@@ -330,5 +361,8 @@ impl Logic for TxCore {
         self.commit_timer_mark.next = self.timer_path.val().mark;
         self.commit_timer_gen_open.next = self.timer_path.val().gen_open;
         self.commit_timer_probe_pending.next = self.timer_path.val().probe_pending;
+        if self.reset.val() {
+            self.lost_held.d.next = false;
+        }
     }
 }

@@ -12,9 +12,14 @@ use crate::tx::rows::{AckFields, PacketEntry};
 use crate::tx::segmenter::Segmenter;
 use crate::tx::sequencer::Sequencer;
 use crate::tx::timers::Timers;
+use mrnic_widgets::Fifo;
 use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
 
 mod logic;
+
+/// Dropped ERROR_RESPs that wait.
+const LOST_DEPTH: usize = 4;
 
 /// See the module documentation.
 #[derive(LogicBlock)]
@@ -73,6 +78,8 @@ pub struct TxCore {
     pub desc_bytes: Signal<Out, Bits<13>>,
     pub desc_first: Signal<Out, Bit>,
     pub desc_last: Signal<Out, Bit>,
+    /// 0 of a message, 1 of a response, 2 ERROR_RESP.
+    pub desc_source: Signal<Out, Bits<2>>,
     pub desc_ts: Signal<Out, Bits<16>>,
     pub desc_port: Signal<Out, Bits<16>>,
     pub ret_valid: Signal<Out, Bit>,
@@ -80,7 +87,18 @@ pub struct TxCore {
     pub ret_qp: Signal<Out, Bits<16>>,
     pub ret_msn: Signal<Out, Bits<24>>,
     pub ret_bytes: Signal<Out, Bits<13>>,
-    /// Retired packets of responses, see retire.
+    /// Responses join their connections, see segmenter.
+    pub rsp_valid: Signal<In, Bit>,
+    pub rsp_ready: Signal<Out, Bit>,
+    pub rsp_conn: Signal<In, Bits<16>>,
+    pub rsp_error: Signal<In, Bit>,
+    pub rsp_code: Signal<In, Bits<8>>,
+    pub rsp_qp: Signal<In, Bits<16>>,
+    pub rsp_msn: Signal<In, Bits<24>>,
+    pub rsp_npkts: Signal<In, Bits<24>>,
+    pub rsp_length: Signal<In, Bits<32>>,
+    pub rsp_peer_qpn: Signal<In, Bits<24>>,
+    /// Retired packets of responses, see retire, and ERROR_RESPs that a connection in error dropped.
     pub resp_valid: Signal<Out, Bit>,
     pub resp_ready: Signal<In, Bit>,
     pub resp_error: Signal<Out, Bit>,
@@ -142,6 +160,7 @@ pub struct TxCore {
     pub commit_grant_msn: Signal<Out, Bits<24>>,
     pub commit_grant_index: Signal<Out, Bits<24>>,
     pub commit_grant_bytes: Signal<Out, Bits<13>>,
+    pub commit_grant_source: Signal<Out, Bits<2>>,
     pub commit_grant_now: Signal<Out, Bits<32>>,
     pub commit_grant_port: Signal<Out, Bits<16>>,
     pub commit_grant_inflight_bytes: Signal<Out, Bits<32>>,
@@ -208,6 +227,11 @@ pub struct TxCore {
     retire: Box<Retire>,
     timers: Timers,
     rnr: Box<Rnr>,
+    /// Connections of dropped ERROR_RESPs.
+    lost: Fifo<Bits<16>>,
+    /// One of them has been offered and waits.
+    lost_held: DFF<Bit>,
+    lost_next: Signal<Local, Bit>,
     ack: Signal<Local, AckFields>,
     desc: Signal<Local, Desc>,
     entry: Signal<Local, PacketEntry>,
@@ -230,6 +254,7 @@ impl TxCore {
             retire: Box::new(Retire::new(config)),
             timers: Timers::new(config),
             rnr: Box::new(Rnr::new(config)),
+            lost: Fifo::new(LOST_DEPTH),
             no_ack: Constant::new(AckFields::default()),
             no_entry: Constant::new(PacketEntry::default());
             clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msg_valid,
@@ -237,14 +262,15 @@ impl TxCore {
             ack_valid, ack_ready, ack_conn, ack_home, ack_cum, ack_ts_echo, ack_service, ack_ce, ack_dup, ack_flags,
             ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_valid, desc_ready, desc_kind, desc_conn,
             desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index,
-            desc_bytes, desc_first, desc_last, desc_ts, desc_port, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes,
+            desc_bytes, desc_first, desc_last, desc_source, desc_ts, desc_port, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes,
+            rsp_valid, rsp_ready, rsp_conn, rsp_error, rsp_code, rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn,
             resp_valid, resp_ready, resp_error, resp_conn, resp_qp, resp_msn, nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, qperr_addr,
             qperr_data, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_valid, over_ready, over_qp,
             over_done, over_failed, over_head, again_valid, again_ready, again_qp, again_msn, rnr_hold, attempt_write,
             attempt_addr, attempt_value, portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid,
             commit_grant_conn, commit_grant_kind, commit_grant_home, commit_grant_via, commit_grant_ppsn,
             commit_grant_rtx, commit_grant_moved, commit_grant_ack_req, commit_grant_nop, commit_grant_qp,
-            commit_grant_msn, commit_grant_index, commit_grant_bytes, commit_grant_now, commit_grant_port,
+            commit_grant_msn, commit_grant_index, commit_grant_bytes, commit_grant_source, commit_grant_now, commit_grant_port,
             commit_grant_inflight_bytes, commit_grant_more, commit_grant_next, commit_grant_pipe,
             commit_grant_window, commit_grant_rr, commit_ack_valid, commit_ack_conn, commit_ack_home,
             commit_ack_verdict, commit_ack_acked, commit_ack_lost_l1, commit_ack_lost_l2, commit_ack_now,
@@ -257,7 +283,7 @@ impl TxCore {
             commit_timer_mark, commit_timer_gen_open, commit_timer_probe_pending, commit_retire_valid,
             commit_retire_conn, commit_retire_home, commit_retire_ppsn, commit_retire_qp, commit_retire_msn,
             commit_retire_bytes, retire_idle, init_done, ack, desc, entry, answer, grant, ack_record, ack_path, timer_record,
-            timer_path,
+            timer_path, lost_held, lost_next,
         })
     }
 }

@@ -19,6 +19,7 @@ impl Logic for Sequencer {
             path,
             time,
             has_msg,
+            both,
             more,
             npkts,
             length_low,
@@ -135,7 +136,12 @@ impl Logic for Sequencer {
         self.slot.conn_tx.next = self.tables.conn_tx.val();
         self.slot.conn_ack.next = self.tables.conn_ack.val();
         self.slot.npkts.next = self.npkts.q.val();
-        self.slot.index.next = self.packet.q.val().index;
+        // the index of an ERROR_RESP is the peer's QPN
+        self.slot_index.next = self.packet.q.val().index;
+        if self.packet.q.val().kind == 2 {
+            self.slot_index.next = 0.into();
+        }
+        self.slot.index.next = self.slot_index.val();
         self.slot.length.next = self.length_low.q.val();
         self.slot.inflight.next = self.inflight.q.val();
         self.slot.bytes.next = self.packet.q.val().bytes;
@@ -231,6 +237,8 @@ impl Logic for Sequencer {
         self.done_skip.next = false;
         self.done_aside.next = false;
         self.done_requeue.next = false;
+        self.done_respond.next = false;
+        self.lost_valid.next = false;
         self.offer_ready.next = false;
         self.set_valid.next = false;
         self.set_row.next = self.table_row.val();
@@ -262,6 +270,16 @@ impl Logic for Sequencer {
         self.words.move_to_old.next = self.to_old.val();
         self.nak_offset.next = self.unpack.out.val().mak_qp - self.here.val().cum;
         self.nak_span.next = self.here.val().next_ppsn - self.here.val().cum;
+
+        // S2: what is dropped whole; `qp_error` says nothing of an ERROR_RESP, whose QP is not looked at
+        self.is_error_resp.next = self.packet.q.val().kind == 2;
+        self.drops.next = self.shut.q.val()
+            | (self.qp_error.q.val() & !self.is_error_resp.val())
+            | (self.closed.q.val() & self.packet.q.val().kind.any());
+        // S6, N1, D7: what is resent without its content
+        self.as_nop.next =
+            (self.qperr_data.val() & !self.is_error_resp.val()) | (self.withdrawn_data.val() & !self.packet.q.val().kind.any());
+        self.lost_conn.next = self.conn.q.val();
 
         match self.step.q.val() {
             Step::Idle => {
@@ -353,7 +371,11 @@ impl Logic for Sequencer {
                 }
             }
             Step::NakWait => {
-                if self.queue_rsp_valid.val() {
+                if self.queue_rsp_valid.val() & self.queue_rsp.val().kind.any() {
+                    // responses are never refused
+                    self.ack_taken.next = true;
+                    self.step.d.next = Step::Idle;
+                } else if self.queue_rsp_valid.val() {
                     self.nak_held.d.next = true;
                     self.nak_conn_reg.d.next = self.conn.q.val();
                     self.nak_qp_reg.d.next = self.queue_rsp.val().qp;
@@ -449,7 +471,7 @@ impl Logic for Sequencer {
                 self.qp_waits.d.next = self.wait_data.val();
                 self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
                 self.shut.d.next = !self.tables.conn_cfg.val().open;
-                self.packet.d.next.first = self.packet.q.val().index == 0;
+                self.packet.d.next.first = self.slot_index.val() == 0;
                 self.packet.d.next.last = self.slot.is_last.val();
                 self.packet.d.next.bytes = self.slot.new_bytes.val();
                 self.step.d.next = Step::GrantPick;
@@ -465,10 +487,22 @@ impl Logic for Sequencer {
                     self.step.d.next = Step::Idle;
                     if self.shut.q.val() & (self.conn.q.val() == self.opening.conn.val()) {
                         self.emptied.next = true;
+                        self.done_skip.next = true;
                     }
-                } else if self.qp_error.q.val() | self.shut.q.val() {
-                    // S2: a message of a QP in Error is skipped whole, in a connection in error too; one of a closed
-                    // connection is dropped
+                } else if self.closed.q.val() & !self.shut.q.val() & self.both.q.val() & !self.packet.q.val().kind.any() {
+                    // in a connection in error no response waits for the QP of a message to be in Error
+                    self.done_valid.next = true;
+                    self.done_requeue.next = true;
+                    self.done_respond.next = true;
+                    self.step.d.next = Step::Idle;
+                } else if self.drops.val() & self.is_error_resp.val() & !self.lost_room.val() {
+                    self.done_valid.next = true;
+                    self.done_requeue.next = true;
+                    self.step.d.next = Step::Idle;
+                } else if self.drops.val() {
+                    // S2: a message of a QP in Error is skipped whole, in a connection in error too, and there every response; what
+                    // waits of a closed connection is dropped
+                    self.lost_valid.next = self.is_error_resp.val() & !self.shut.q.val();
                     self.done_valid.next = true;
                     self.done_skip.next = true;
                     self.done_requeue.next = true;
@@ -480,7 +514,7 @@ impl Logic for Sequencer {
                     self.done_valid.next = true;
                     self.done_requeue.next = true;
                     self.step.d.next = Step::Idle;
-                } else if self.qp_waits.q.val() {
+                } else if self.qp_waits.q.val() & !self.packet.q.val().kind.any() {
                     // N1: the message of a QP that waits is set aside, whatever the windows say
                     self.done_valid.next = true;
                     self.done_aside.next = true;
@@ -587,8 +621,8 @@ impl Logic for Sequencer {
             }
             Step::ErrorLook => {
                 // S6, N1: a NOP carries no payload
-                self.qp_error.d.next = self.qperr_data.val() | self.withdrawn_data.val();
-                if self.qperr_data.val() | self.withdrawn_data.val() {
+                self.qp_error.d.next = self.as_nop.val();
+                if self.as_nop.val() {
                     self.packet.d.next.bytes = 0.into();
                 }
                 self.count.d.next = 0.into();
@@ -730,13 +764,14 @@ impl Logic for Sequencer {
             self.qperr_addr.next = self.next_qp.val();
             self.conn.d.next = self.next_conn.val();
             self.has_msg.d.next = self.next_has_msg.val();
+            self.both.d.next = self.next_both.val();
             self.more.d.next = self.next_more.val();
             self.npkts.d.next = self.next_npkts.val();
             self.length_low.d.next = self.next_length.val().get_bits::<13>(0);
             self.packet.d.next.qp = self.next_qp.val();
             self.packet.d.next.msn = self.next_msn.val();
             self.packet.d.next.index = self.next_index.val();
-            self.packet.d.next.kind = 0.into();
+            self.packet.d.next.kind = self.next_kind.val();
             self.step.d.next = Step::GrantRead;
         }
 
@@ -783,6 +818,7 @@ impl Logic for Sequencer {
             self.out.next.index = self.packet.q.val().index;
             self.out.next.first = self.packet.q.val().first;
             self.out.next.last = self.packet.q.val().last;
+            self.out.next.source = self.packet.q.val().kind;
             self.out.next.port = self.chosen_port.val();
         }
         if self.emit_desc.val() {

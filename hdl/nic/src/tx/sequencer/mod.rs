@@ -85,6 +85,9 @@ pub struct Sequencer {
     pub next_valid: Signal<In, Bit>,
     pub next_conn: Signal<In, Bits<16>>,
     pub next_has_msg: Signal<In, Bit>,
+    /// 0 a message, 1 a response, 2 ERROR_RESP; and whether a message and a response wait.
+    pub next_kind: Signal<In, Bits<2>>,
+    pub next_both: Signal<In, Bit>,
     pub next_qp: Signal<In, Bits<16>>,
     pub next_msn: Signal<In, Bits<24>>,
     pub next_npkts: Signal<In, Bits<24>>,
@@ -96,6 +99,11 @@ pub struct Sequencer {
     pub done_skip: Signal<Out, Bit>,
     pub done_aside: Signal<Out, Bit>,
     pub done_requeue: Signal<Out, Bit>,
+    pub done_respond: Signal<Out, Bit>,
+    /// One clock, if there is room: an ERROR_RESP is dropped, as its connection is in error.
+    pub lost_valid: Signal<Out, Bit>,
+    pub lost_conn: Signal<Out, Bits<16>>,
+    pub lost_room: Signal<In, Bit>,
     pub wake_valid: Signal<Out, Bit>,
     pub wake_conn: Signal<Out, Bits<16>>,
     // timers
@@ -183,6 +191,7 @@ pub struct Sequencer {
     time: DFF<Bits<32>>,
     // the offer
     has_msg: DFF<Bit>,
+    both: DFF<Bit>,
     more: DFF<Bit>,
     npkts: DFF<Bits<24>>,
     length_low: DFF<Bits<13>>,
@@ -247,6 +256,10 @@ pub struct Sequencer {
     ack_home: Signal<Local, Bits<3>>,
     ack_may: Signal<Local, Bit>,
     span: Signal<Local, Bits<9>>,
+    slot_index: Signal<Local, Bits<24>>,
+    is_error_resp: Signal<Local, Bit>,
+    drops: Signal<Local, Bit>,
+    as_nop: Signal<Local, Bit>,
     own_srtt: Signal<Local, Bits<16>>,
     chosen: Signal<Local, Bits<3>>,
     chosen_port: Signal<Local, Bits<16>>,
@@ -277,8 +290,9 @@ impl Sequencer {
             no_desc: Constant::new(Desc::default()),
             sends: Constant::new(config.sends);
             clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2,
-            cfg_busy, ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_qp, next_msn,
+            cfg_busy, ack_valid, ack_ready, ack, ack_sav, next_valid, next_conn, next_has_msg, next_kind, next_both, next_qp, next_msn,
             next_npkts, next_length, next_index, next_more, done_valid, done_advance, done_skip, done_aside, done_requeue,
+            done_respond, lost_valid, lost_conn, lost_room, both, slot_index, is_error_resp, drops, as_nop,
             wake_valid, wake_conn, offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline,
             queue_valid, queue_ready, queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp,
             queue_room, open_valid, open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready,
