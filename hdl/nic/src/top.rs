@@ -656,6 +656,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.rsp_used.next = false;
         self.rx.rsp_addr.next = 0.into();
         self.rx.rsp_room.next = true;
+        self.rx.cerr_valid.next = false;
+        self.rx.cerr_conn.next = 0.into();
         self.rx.nak_ready.next = self.completion.rnak_ready.val();
         self.completion.rnak_valid.next = self.rx.nak_valid.val();
         self.completion.rnak_qp.next = self.rx.nak_qp.val();

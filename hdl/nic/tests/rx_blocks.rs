@@ -335,7 +335,7 @@ fn ack_collect_equals_verilog_with(window: u64) {
 #[test]
 fn packet_check_equals_verilog() {
     let report = difftest!(PacketCheck::new(&BuildConfig { sends: true, reads: true, ..small() }), clock: clock, inputs: {
-        fault, timer, load, qp_error, verdict, fits, complete, key_code, found, receive_bytes, places_none, places_failed,
+        fault, timer, load, given_up, qp_error, verdict, fits, complete, key_code, found, receive_bytes, places_none, places_failed,
         places_room, response_used
     })
     .input_as("header", |b| &mut b.header, header)
@@ -370,6 +370,7 @@ fn packet_check_equals_verilog() {
                 inputs.set("qp_error", random.chance(0.1));
                 inputs.set("fits", random.chance(0.8));
                 inputs.set("timer", random.chance(0.1));
+                inputs.set("given_up", random.chance(0.1));
                 inputs.set("complete", random.chance(0.2));
                 if random.chance(0.6) {
                     inputs.set("key_code", 0u32);
@@ -407,9 +408,9 @@ fn path_update_equals_verilog() {
 
 #[test]
 fn rx_tables_equals_verilog() {
-    let report = difftest!(RxTables::new(&small()), clock: clock, inputs: {
-        reset, read_conn, read_qp, read_row, put, put_row, fail, fail_qp, open_conn, open_qp, open_path, index, words,
-        path_row, path_number
+    let report = difftest!(RxTables::new(&BuildConfig { sends: true, reads: true, ..small() }), clock: clock, inputs: {
+        reset, read_conn, read_qp, read_row, put, put_row, fail, fail_qp, give_up, give_up_conn, open_conn, open_qp, open_path,
+        index, words, path_row, path_number
     })
     .input_as("put_path", |b| &mut b.put_path, path_row)
     .input_as("fail_row", |b| &mut b.fail_row, qp_row)
@@ -422,6 +423,7 @@ fn rx_tables_equals_verilog() {
     .limit("read_row", 0..=15)
     .limit("put_row", 0..=15)
     .limit("fail_qp", 0..=3)
+    .limit("give_up_conn", 0..=1)
     .limit("index", 0..=1)
     .limit("path_row", 0..=15)
     .run();

@@ -146,7 +146,7 @@ fn simulation_equals_verilog() {
         hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready,
         hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, ask_reached_ok, ask_early_ok, ask_none, ask_failed,
         check_valid, finish_valid, run_qp, run_msn, run_atomic, run_va, run_rkey, run_length, run_code, run_value, run_write,
-        run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready
+        run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready, cerr_valid, cerr_conn
     })
     .top("rx_core")
     .cycles(2500)
@@ -177,6 +177,9 @@ fn simulation_equals_verilog() {
             inputs.set("ask_failed", random.chance(0.05));
             inputs.set("rsp_used", random.chance(0.8));
             inputs.set("rsp_room", random.chance(0.9));
+            // mostly the connection that fewer packets are of
+            inputs.set("cerr_valid", random.chance(0.003));
+            inputs.set("cerr_conn", u32::from(random.chance(0.9)));
             let run = if cycle > 700 { random.below(10) } else { 9 };
             inputs.set("check_valid", run == 0);
             inputs.set("finish_valid", run == 1);

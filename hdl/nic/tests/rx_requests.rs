@@ -229,6 +229,32 @@ fn a_key_that_is_gone_fails_the_queue_pair_and_tables_wait_for_the_finish() {
     core.cfg(4, 2, &[0]);
 }
 
+/// D8: so that its peer gives it up, too.
+#[test]
+fn a_connection_that_was_given_up_is_deaf_but_for_acknowledgments() {
+    let mut core = Core::new();
+    let give_up = |core: &mut Core, conn| {
+        core.bench.set("cerr_valid", 1);
+        core.bench.set("cerr_conn", conn);
+        core.bench.cycle();
+        core.bench.set("cerr_valid", 0);
+        core.bench.cycle();
+        core.bench.cycle();
+    };
+    give_up(&mut core, 1);
+    assert_eq!(committed(&core.packet(WRITE, 0, 64, &[]))[0], 0, "another connection");
+    give_up(&mut core, 0);
+    for opcode in [WRITE, READ_REQ, READ_RESP, ERROR_RESP, 0xF2] {
+        let seen = core.packet(opcode, 1, 0, &[]);
+        assert_eq!(committed(&seen)[0], 3, "{opcode:x} is dropped");
+        assert!(!seen.contains_key("ackdesc_valid") && !seen.contains_key("ask_take"));
+    }
+    assert_eq!(committed(&core.packet(0xF0, 1, 0, &[]))[0], 2, "an acknowledgment");
+    core.cfg(1, 0, &[1 | 10 << 8]);
+    core.ppsn = 0;
+    assert_eq!(committed(&core.packet(WRITE, 1, 64, &[]))[0], 0, "it was opened again");
+}
+
 #[test]
 fn a_response_goes_where_its_request_says_or_nowhere() {
     let mut core = Core::new();

@@ -22,6 +22,8 @@ pub struct PacketCheck {
     pub load: Signal<In, Bit>,
     pub conn_row: Signal<In, RxConnRow>,
     pub qp_row: Signal<In, RxQpRow>,
+    /// D8: the connection was given up.
+    pub given_up: Signal<In, Bit>,
     /// completion's error bit of the QP.
     pub qp_error: Signal<In, Bit>,
     /// Class of the PPSN, from clock 3 on.
@@ -82,6 +84,7 @@ pub struct PacketCheck {
     pub again: Signal<Out, Bit>,
     // clock 1
     conn_r: DFF<RxConnRow>,
+    given_up_r: DFF<Bit>,
     qp_r: DFF<RxQpRow>,
     error_r: DFF<Bit>,
     is_write: DFF<Bit>,
@@ -167,7 +170,7 @@ impl PacketCheck {
             op_ack: opcode("ACK"),
             conn_count: Constant::new((config.conns as u64).to_bits()),
             qp_count: Constant::new((config.qps as u64).to_bits());
-            clock, fault, header, timer, load, conn_row, qp_row, qp_error, verdict, fits, complete, key_code, found, receive_bytes,
+            clock, fault, header, timer, load, conn_row, qp_row, given_up, given_up_r, qp_error, verdict, fits, complete, key_code, found, receive_bytes,
             places_none, places_failed, places_room, response_used, write, send, ask, response, used, busy, consuming, probe, ack, allowed, bad_qp, qp, fresh, duplicate, outside, code, rnr, fails, qp_failed,
             looks, finds, failed, late, again, conn_r, qp_r, error_r, is_write, is_send, is_read,
             is_atomic, is_response, has_imm, is_nop, is_probe, is_ack, permits, unaligned, huge, busy_r, used_r, asks, in_error, allowed_r, bad_qp_r, qp_failed_r, too_long, touches_key, places, end, fresh_r, duplicate_r, outside_r, looks_r,
@@ -185,6 +188,7 @@ impl Logic for PacketCheck {
             self,
             clock,
             conn_r,
+            given_up_r,
             qp_r,
             error_r,
             is_write,
@@ -224,6 +228,7 @@ impl Logic for PacketCheck {
         comment!("clock 1: the rows; a timer step has no opcode");
         if self.load.val() {
             self.conn_r.d.next = self.conn_row.val();
+            self.given_up_r.d.next = self.reads.val() & !self.timer.val() & self.given_up.val();
             self.qp_r.d.next = self.qp_row.val();
             self.error_r.d.next = self.qp_error.val();
             self.is_write.d.next = !self.timer.val() & (self.header.val().opcode == self.op_write.val());
@@ -251,6 +256,7 @@ impl Logic for PacketCheck {
         self.allowed_r.d.next = (bit_cast::<24, 16>(self.header.val().conn) < self.conn_count.val())
             & self.conn_r.q.val().open
             & (self.timer.val() | self.data.val() | self.is_probe.q.val() | self.is_ack.q.val())
+            & (!self.given_up_r.q.val() | self.is_ack.q.val())
             & (self.home_over.val() == 0)
             & (self.via_over.val() == 0);
         self.bad_qp_r.d.next = (self.header.val().dest_qp >= self.qp_count.val())

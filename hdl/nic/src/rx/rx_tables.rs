@@ -1,6 +1,7 @@
 //! rx_tables: rows of connections, QPs and paths of the receive side.
 //! In: addresses to read; the path row and the error of a QP that a step writes; the strobes of rx_config. Out: the rows, one clock later.
-//! Guarantees: after reset every connection and QP is closed and every path row is zero; a path opens known to arrive by itself.
+//! Guarantees: after reset every connection and QP is closed and every path row is zero; a path opens known to arrive by itself. A connection
+//! that was given up stays so until it is written again.
 use super::rx_rows::{RxConnRow, RxPathRow, RxQpRow};
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -30,6 +31,11 @@ pub struct RxTables {
     pub fail_qp: Signal<In, Bits<16>>,
     /// Its row.
     pub fail_row: Signal<In, RxQpRow>,
+    /// D8, one clock, at most one in three: the sender gave the connection up.
+    pub give_up: Signal<In, Bit>,
+    pub give_up_conn: Signal<In, Bits<16>>,
+    /// Read as `conn`.
+    pub given_up: Signal<Out, Bit>,
     /// Table writes, never in the clock of a step's writes.
     pub open_conn: Signal<In, Bit>,
     pub open_qp: Signal<In, Bit>,
@@ -44,6 +50,13 @@ pub struct RxTables {
     conns: Ram<RxConnRow>,
     qps: Ram<RxQpRow>,
     paths: Ram<RxPathRow>,
+    /// One row if the build has no READs.
+    lost: Ram<Bit>,
+    /// A connection that is to be marked.
+    losing: DFF<Bit>,
+    losing_conn: DFF<Bits<16>>,
+    lost_at: Signal<Local, Bits<24>>,
+    reads: Constant<Bit>,
     walking: DFF<Bit>,
     walk: DFF<Bits<24>>,
     no_path: Constant<RxPathRow>,
@@ -57,11 +70,14 @@ impl RxTables {
             conns: Ram::new(config.conns),
             qps: Ram::new(config.qps),
             paths: Ram::new(config.path_rows()),
+            lost: Ram::new(if config.reads { config.conns } else { 1 }),
+            reads: Constant::new(config.reads),
             no_path: Constant::new(RxPathRow::default()),
             no_qp: Constant::new(RxQpRow::default()),
             last_row: Constant::new((config.path_rows().max(config.qps) as u64 - 1).to_bits());
             clock, reset, read_conn, read_qp, read_row, conn, qp, path, put, put_row, put_path, fail, fail_qp, fail_row,
-            open_conn, open_qp, open_path, index, words, path_row, path_number, init_done, walking, walk,
+            open_conn, open_qp, open_path, index, words, path_row, path_number, init_done, walking, walk, give_up, give_up_conn, given_up,
+            losing, losing_conn, lost_at,
         })
     }
 }
@@ -70,8 +86,8 @@ impl Logic for RxTables {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module rx_tables: rows of connections, QPs and paths of the receive side");
-        dff_setup!(self, clock, walking, walk);
-        clock!(self, clock, conns, qps, paths);
+        dff_setup!(self, clock, walking, walk, losing, losing_conn);
+        clock!(self, clock, conns, qps, paths, lost);
         self.init_done.next = !self.walking.q.val();
         self.conns.read_address.next = bit_cast::<24, 16>(self.read_conn.val());
         self.qps.read_address.next = bit_cast::<24, 16>(self.read_qp.val());
@@ -111,6 +127,33 @@ impl Logic for RxTables {
             self.paths.write_data.next.last_via = self.path_number.val();
         }
 
+        comment!("D8: the mark of a connection that was given up, until it is written again");
+        self.lost.read_address.next = 0.into();
+        self.lost_at.next = bit_cast::<24, 16>(self.losing_conn.q.val());
+        self.lost.write_enable.next = self.losing.q.val();
+        self.lost.write_data.next = true;
+        self.losing.d.next = self.losing.q.val() & self.open_conn.val();
+        if self.open_conn.val() {
+            self.lost_at.next = bit_cast::<24, 16>(self.index.val());
+            self.lost.write_enable.next = true;
+            self.lost.write_data.next = false;
+        }
+        if self.give_up.val() {
+            self.losing.d.next = true;
+            self.losing_conn.d.next = self.give_up_conn.val();
+        }
+        if self.walking.q.val() {
+            self.lost_at.next = self.walk.q.val();
+            self.lost.write_enable.next = true;
+            self.lost.write_data.next = false;
+        }
+        self.lost.write_address.next = 0.into();
+        if self.reads.val() {
+            self.lost.read_address.next = bit_cast::<24, 16>(self.read_conn.val());
+            self.lost.write_address.next = self.lost_at.val();
+        }
+        self.given_up.next = self.reads.val() & self.lost.read_data.val();
+
         if self.walking.q.val() {
             self.conns.write_enable.next = true;
             self.conns.write_address.next = self.walk.q.val();
@@ -125,6 +168,7 @@ impl Logic for RxTables {
             self.walking.d.next = self.walk.q.val() != self.last_row.val();
         }
         if self.reset.val() {
+            self.losing.d.next = false;
             self.walking.d.next = true;
             self.walk.d.next = 0.into();
         }

@@ -515,6 +515,9 @@ impl Logic for RxCore {
         self.check.timer.next = self.is_timer.q.val() | self.is_run.q.val();
         self.check.conn_row.next = self.tables.conn.val();
         self.check.qp_row.next = self.tables.qp.val();
+        self.check.given_up.next = self.tables.given_up.val();
+        self.tables.give_up.next = self.cerr_valid.val();
+        self.tables.give_up_conn.next = self.cerr_conn.val();
         self.check.qp_error.next = self.qperr_data.val();
         self.check.verdict.next = self.tracker.verdict.val();
         self.check.fits.next = self.messages.fits.val();

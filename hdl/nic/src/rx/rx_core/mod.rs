@@ -232,6 +232,9 @@ pub struct RxCore {
     pub rsp_addr: Signal<In, Bits<64>>,
     /// A further response may be taken.
     pub rsp_room: Signal<In, Bit>,
+    /// D8, one clock: the sender gave the connection up. Nothing but its acknowledgments is looked at any more.
+    pub cerr_valid: Signal<In, Bit>,
+    pub cerr_conn: Signal<In, Bits<16>>,
     pub rsp_take: Signal<Out, Bit>,
     /// One clock after `rsp_take`: payload writes ordered up to and with it.
     pub rsp_ticket: Signal<Out, Bits<16>>,
@@ -398,7 +401,7 @@ impl RxCore {
             reached, reached_qp, reached_msn, reached_ticket, check_valid, check_ready, check_done, check_code, check_addr,
             check_failed, finish_valid, finish_ready, finish_done, finish_ticket, run_qp, run_msn, run_atomic, run_va, run_rkey,
             run_length, run_code, run_value, run_write, run_addr, run_data, rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset,
-            rsp_length, rsp_tag, rsp_bytes, rsp_used, rsp_addr, rsp_room, rsp_take, rsp_ticket, nak_valid, nak_ready, nak_qp,
+            rsp_length, rsp_tag, rsp_bytes, rsp_used, rsp_addr, rsp_room, cerr_valid, cerr_conn, rsp_take, rsp_ticket, nak_valid, nak_ready, nak_qp,
             nak_msn, nak_code, more, is_run, is_finish, running, asking, nak_full, runs, finishes, length, requests, responds,
             kind, used, ends_run, asked,
             effect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
