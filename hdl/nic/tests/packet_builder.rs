@@ -1,10 +1,14 @@
-//! packet_builder, row_gate and net_table: simulation = Verilog; the payload reads it asks for; one packet in five clocks.
+//! packet_builder, message_tail, row_gate and net_table: simulation = Verilog; the payload reads it asks for; one packet in five clocks.
+mod block_support;
 mod egress_bench;
+mod rx_support;
 
+use block_support::maker;
 use egress_bench::config;
 use mrnic_difftest::difftest;
 use mrnic_nic::config::BuildConfig;
-use mrnic_nic::packet::{NetTable, PacketBuilder, RowGate};
+use mrnic_nic::packet::{AskRow, MessageTail, MsgRow, NetTable, PacketBuilder, RowGate, SendRow};
+use mrnic_nic::rx::request_places::rows::ResponseRow;
 use mrnic_verilated::{build as verilate, Dut, ModelSpec};
 
 /// Few rows and small FIFOs, so that addresses collide and back-pressure is frequent.
@@ -65,6 +69,28 @@ fn simulation_equals_verilog() {
     .sink("header_ready")
     .run();
     assert!(report.stuck().is_empty(), "outputs that never moved: {:?}", report.stuck());
+}
+
+maker!(msg_row: MsgRow { laddr, raddr, rkey, length, peer_qpn });
+maker!(send_row: SendRow { has_imm, is_send, solicited, rq_seq, imm });
+maker!(ask_row: AskRow { is_read, is_atomic, fetch_add, tag, swap_add, compare });
+maker!(response_row: ResponseRow { atomic, base, length, tag, peer_qpn });
+
+#[test]
+fn message_tail_simulation_equals_verilog() {
+    for (reads, operations) in [(true, 0..=7), (false, 0..=2)] {
+        let report = difftest!(MessageTail::new(reads), clock: none, inputs: { operation, has_imm, va, offset, code })
+            .input_as("row", |b| &mut b.row, msg_row)
+            .input_as("send_row", |b| &mut b.send_row, send_row)
+            .input_as("ask_row", |b| &mut b.ask_row, ask_row)
+            .input_as("response_row", |b| &mut b.response_row, response_row)
+            .top("message_tail")
+            .cycles(500)
+            .seed(4)
+            .limit("operation", operations)
+            .run();
+        assert!(report.stuck().is_empty(), "outputs that never moved: {:?}", report.stuck());
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! segmenter: simulation = Verilog; every message and response in order and in turns, no wake lost, prompt offers.
 mod block_support;
+mod rx_support;
 mod tx_support;
 use block_support::maker;
 use mrnic_difftest::difftest;

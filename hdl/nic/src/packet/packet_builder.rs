@@ -4,6 +4,7 @@
 //! At most `dr_outstanding` headers wait for their payload, so as many reads are outstanding.
 //! Guarantees that a row is not written while a resend waits that was granted before: its message may be done meanwhile.
 use super::headers::*;
+use super::message_tail::{self, AskRow, MessageTail};
 use super::net_table::NetTable;
 use super::row_gate::RowGate;
 use crate::config::BuildConfig;
@@ -54,17 +55,6 @@ pub struct SendRow {
     pub solicited: Bit,
     pub rq_seq: Bits<24>,
     pub imm: Bits<32>,
-}
-
-/// Of READs and atomics, in a build with them.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct AskRow {
-    pub is_read: Bit,
-    pub is_atomic: Bit,
-    pub fetch_add: Bit,
-    pub tag: Bits<32>,
-    pub swap_add: Bits<64>,
-    pub compare: Bits<64>,
 }
 
 /// A finished header; the first byte of the frame in the most significant bits.
@@ -174,6 +164,7 @@ pub struct PacketBuilder {
     responses: Ram<ResponseRow>,
     message_gate: RowGate,
     response_gate: RowGate,
+    tail: MessageTail,
     net: NetTable,
     headers: Fifo<PacketHeader>,
     /// Resends that wait here.
@@ -186,13 +177,9 @@ pub struct PacketBuilder {
     is_data: DFF<Bit>,
     is_nop: DFF<Bit>,
     is_probe: DFF<Bit>,
-    is_send: DFF<Bit>,
     has_imm: DFF<Bit>,
-    is_read_req: DFF<Bit>,
-    is_atomic_req: DFF<Bit>,
-    is_read_resp: DFF<Bit>,
-    is_atomic_resp: DFF<Bit>,
-    is_error_resp: DFF<Bit>,
+    /// Those of message_tail.
+    operation: DFF<Bits<3>>,
     /// Bytes of UDP and ICRC and of the headers between them.
     fixed_bytes: DFF<Bits<8>>,
     ipv6: DFF<Bit>,
@@ -217,17 +204,10 @@ pub struct PacketBuilder {
     front4: Signal<Local, Ipv4Front>,
     front6: Signal<Local, Ipv6Front>,
     back: Signal<Local, MessageBack>,
-    write: Signal<Local, WriteTail>,
-    send: Signal<Local, SendTail>,
-    imm: Signal<Local, ImmTail>,
     front4_bits: Signal<Local, Bits<{ Ipv4Front::BITS }>>,
     front6_bits: Signal<Local, Bits<{ Ipv6Front::BITS }>>,
     back_bits: Signal<Local, Bits<{ MessageBack::BITS }>>,
-    write_bits: Signal<Local, Bits<{ WriteTail::BITS }>>,
-    send_bits: Signal<Local, Bits<{ SendTail::BITS }>>,
-    imm_bits: Signal<Local, Bits<{ ImmTail::BITS }>>,
-    imm_tail: Signal<Local, Bits<TAIL_BITS>>,
-    tail_bits: Signal<Local, Bits<TAIL_BITS>>,
+    operates: Signal<Local, Bits<3>>,
     send_row: Signal<Local, SendRow>,
     ask_row: Signal<Local, AskRow>,
     new_response: Signal<Local, ResponseRow>,
@@ -239,14 +219,6 @@ pub struct PacketBuilder {
     target: Signal<Local, Bits<64>>,
     asks_at: Signal<Local, Bits<24>>,
     row_at: Signal<Local, Bits<24>>,
-    read_req: Signal<Local, ReadReqTail>,
-    atomic_req: Signal<Local, AtomicReqTail>,
-    atomic_resp: Signal<Local, AtomicRespTail>,
-    error_resp: Signal<Local, ErrorRespTail>,
-    read_req_bits: Signal<Local, Bits<{ ReadReqTail::BITS }>>,
-    atomic_req_bits: Signal<Local, Bits<{ AtomicReqTail::BITS }>>,
-    atomic_resp_bits: Signal<Local, Bits<{ AtomicRespTail::BITS }>>,
-    error_resp_bits: Signal<Local, Bits<{ ErrorRespTail::BITS }>>,
     fixed: Signal<Local, Bits<8>>,
     sends_at: Signal<Local, Bits<24>>,
     made: Signal<Local, PacketHeader>,
@@ -258,33 +230,22 @@ pub struct PacketBuilder {
     front4_sent: Constant<Ipv4Front>,
     front6_sent: Constant<Ipv6Front>,
     back_sent: Constant<MessageBack>,
-    write_sent: Constant<WriteTail>,
-    send_sent: Constant<SendTail>,
-    imm_sent: Constant<ImmTail>,
-    read_req_sent: Constant<ReadReqTail>,
-    atomic_req_sent: Constant<AtomicReqTail>,
-    atomic_resp_sent: Constant<AtomicRespTail>,
-    error_resp_sent: Constant<ErrorRespTail>,
     with_sends: Constant<Bit>,
     with_reads: Constant<Bit>,
-    opcode_read_req: Constant<Bits<8>>,
-    opcode_atomic_req: Constant<Bits<8>>,
-    opcode_read_resp: Constant<Bits<8>>,
-    opcode_atomic_resp: Constant<Bits<8>>,
-    opcode_error_resp: Constant<Bits<8>>,
+    write_op: Constant<Bits<3>>,
+    send_op: Constant<Bits<3>>,
+    read_req_op: Constant<Bits<3>>,
+    atomic_req_op: Constant<Bits<3>>,
+    read_resp_op: Constant<Bits<3>>,
+    atomic_resp_op: Constant<Bits<3>>,
+    error_resp_op: Constant<Bits<3>>,
     fixed_read_req: Constant<Bits<8>>,
     fixed_atomic_req: Constant<Bits<8>>,
     fixed_atomic_resp: Constant<Bits<8>>,
     fixed_error_resp: Constant<Bits<8>>,
-    shift_read_req: Constant<Bits<16>>,
-    shift_atomic_req: Constant<Bits<16>>,
-    shift_atomic_resp: Constant<Bits<16>>,
-    shift_error_resp: Constant<Bits<16>>,
     ethertype4: Constant<Bits<16>>,
     ethertype6: Constant<Bits<16>>,
     ipv4_header: Constant<Bits<16>>,
-    opcode_write: Constant<Bits<8>>,
-    opcode_send: Constant<Bits<8>>,
     opcode_nop: Constant<Bits<8>>,
     opcode_probe: Constant<Bits<8>>,
     path_qp: Constant<Bits<24>>,
@@ -305,10 +266,6 @@ pub struct PacketBuilder {
     shift_back4: Constant<Bits<16>>,
     shift_back6: Constant<Bits<16>>,
     shift_tail4: Constant<Bits<16>>,
-    shift_write: Constant<Bits<16>>,
-    shift_write_imm: Constant<Bits<16>>,
-    shift_send: Constant<Bits<16>>,
-    shift_send_imm: Constant<Bits<16>>,
 }
 
 /// Ones over the leading bytes of `back` that a packet of this opcode has.
@@ -329,25 +286,20 @@ impl PacketBuilder {
             headers: Fifo::new(config.fifo.dr_outstanding),
             asks: Ram::new(if config.reads { rows } else { 1 }),
             responses: Ram::new(if config.reads { rows } else { 1 }),
+            tail: MessageTail::new(config.reads),
+            write_op: Constant::new(message_tail::WRITE.to_bits()),
+            send_op: Constant::new(message_tail::SEND.to_bits()),
+            read_req_op: Constant::new(message_tail::READ_REQ.to_bits()),
+            atomic_req_op: Constant::new(message_tail::ATOMIC_REQ.to_bits()),
+            read_resp_op: Constant::new(message_tail::READ_RESP.to_bits()),
+            atomic_resp_op: Constant::new(message_tail::ATOMIC_RESP.to_bits()),
+            error_resp_op: Constant::new(message_tail::ERROR_RESP.to_bits()),
             message_gate: RowGate::new(),
             response_gate: RowGate::new(),
-            read_req_sent: Constant::new(ReadReqTail::as_sent()),
-            atomic_req_sent: Constant::new(AtomicReqTail::as_sent()),
-            atomic_resp_sent: Constant::new(AtomicRespTail::as_sent()),
-            error_resp_sent: Constant::new(ErrorRespTail::as_sent()),
-            opcode_read_req: Constant::new(opcode_value("READ_REQ").into()),
-            opcode_atomic_req: Constant::new(opcode_value("ATOMIC_REQ").into()),
-            opcode_read_resp: Constant::new(opcode_value("READ_RESP").into()),
-            opcode_atomic_resp: Constant::new(opcode_value("ATOMIC_RESP").into()),
-            opcode_error_resp: Constant::new(opcode_value("ERROR_RESP").into()),
             fixed_read_req: number(udp_bytes("READ_REQ")),
             fixed_atomic_req: number(udp_bytes("ATOMIC_REQ")),
             fixed_atomic_resp: number(udp_bytes("ATOMIC_RESP")),
             fixed_error_resp: number(udp_bytes("ERROR_RESP")),
-            shift_read_req: number(TAIL_BITS - ReadReqTail::BITS),
-            shift_atomic_req: number(TAIL_BITS - AtomicReqTail::BITS),
-            shift_atomic_resp: number(TAIL_BITS - AtomicRespTail::BITS),
-            shift_error_resp: number(TAIL_BITS - ErrorRespTail::BITS),
             with_sends: Constant::new(config.sends),
             with_reads: Constant::new(config.reads),
             kind_nop: number(1),
@@ -357,14 +309,9 @@ impl PacketBuilder {
             front4_sent: Constant::new(Ipv4Front::as_sent()),
             front6_sent: Constant::new(Ipv6Front::as_sent()),
             back_sent: Constant::new(MessageBack::as_sent()),
-            write_sent: Constant::new(WriteTail::as_sent()),
-            send_sent: Constant::new(SendTail::as_sent()),
-            imm_sent: Constant::new(ImmTail::as_sent()),
             ethertype4: Constant::new(constant("ETHERTYPE_IPV4").into()),
             ethertype6: Constant::new(constant("ETHERTYPE_IPV6").into()),
             ipv4_header: number(ipv4_header_bytes()),
-            opcode_write: Constant::new(opcode_value("WRITE").into()),
-            opcode_send: Constant::new(opcode_value("SEND").into()),
             opcode_nop: Constant::new(opcode_value("NOP").into()),
             opcode_probe: Constant::new(opcode_value("PROBE").into()),
             path_qp: Constant::new(constant("PATH_QP").into()),
@@ -381,23 +328,18 @@ impl PacketBuilder {
             shift_front6: number(PACKET_HEADER_BITS - Ipv6Front::BITS),
             shift_back4: number(PACKET_HEADER_BITS - Ipv4Front::BITS - MessageBack::BITS),
             shift_back6: number(TAIL_BITS),
-            shift_tail4: number(Ipv6Front::BITS - Ipv4Front::BITS),
-            shift_write: number(TAIL_BITS - WriteTail::BITS),
-            shift_write_imm: number(TAIL_BITS - WriteTail::BITS - ImmTail::BITS),
-            shift_send: number(TAIL_BITS - SendTail::BITS),
-            shift_send_imm: number(TAIL_BITS - SendTail::BITS - ImmTail::BITS);
+            shift_tail4: number(Ipv6Front::BITS - Ipv4Front::BITS);
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msgrow_ask, msgrow_ready, msgrow_valid, msgrow_addr, msgrow_laddr,
             msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, msgrow_tag, msgrow_swap_add, msgrow_compare,
             rsprow_ask, rsprow_ready, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn, attempt_write, attempt_addr, attempt_value,
             desc_valid, desc_ready, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req,
             desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_ts, desc_port, dr_desc_valid,
             dr_desc_ready, dr_desc_addr, dr_desc_len, header_valid, header_ready, header_bits, header_bytes,
-            header_payload_bytes, header_ipv6, header_layout, resends, resends_next, leaves, comes, outside, step, is_data, is_nop, is_probe, is_send, has_imm, fixed_bytes,
+            header_payload_bytes, header_ipv6, header_layout, resends, resends_next, leaves, comes, outside, step, is_data, is_nop, is_probe, has_imm, fixed_bytes,
             ipv6, payload_bytes, pad, udp_bytes, offset, laddr, va, ipv4_bytes, sum, checksum, read_valid, read_addr,
-            read_len, desc, arriving, row, bytes, padding, read_free, front4, front6, back, write, send, imm, front4_bits,
-            front6_bits, back_bits, write_bits, send_bits, imm_bits, imm_tail, tail_bits, send_row, fixed, sends_at, made,
-            is_read_req, is_atomic_req, is_read_resp, is_atomic_resp, is_error_resp, ask_row, new_response, response_row, of_message, of_response, of_error, base, target, asks_at, row_at,
-            read_req, atomic_req, atomic_resp, error_resp, read_req_bits, atomic_req_bits, atomic_resp_bits, error_resp_bits,
+            read_len, desc, arriving, row, bytes, padding, read_free, front4, front6, back, front4_bits,
+            front6_bits, back_bits, send_row, fixed, sends_at, made,
+            operation, operates, ask_row, new_response, response_row, of_message, of_response, of_error, base, target, asks_at, row_at,
         })
     }
 }
@@ -414,13 +356,8 @@ impl Logic for PacketBuilder {
             is_data,
             is_nop,
             is_probe,
-            is_send,
             has_imm,
-            is_read_req,
-            is_atomic_req,
-            is_read_resp,
-            is_atomic_resp,
-            is_error_resp,
+            operation,
             fixed_bytes,
             ipv6,
             payload_bytes,
@@ -543,9 +480,11 @@ impl Logic for PacketBuilder {
             self.bytes.next = self.desc.val().bytes;
         }
         self.padding.next = (!self.bytes.val() + 1).get_bits::<2>(0);
-        comment!("bytes of UDP's length that do not depend on the payload");
+        comment!("what a packet of data is, and bytes of UDP's length that do not depend on the payload");
+        self.operates.next = self.write_op.val();
         self.fixed.next = self.fixed_write.val();
         if self.with_sends.val() & self.send_row.val().is_send {
+            self.operates.next = self.send_op.val();
             self.fixed.next = self.fixed_send.val();
             if self.send_row.val().has_imm {
                 self.fixed.next = self.fixed_send_imm.val();
@@ -553,19 +492,24 @@ impl Logic for PacketBuilder {
         } else if self.with_sends.val() & self.send_row.val().has_imm {
             self.fixed.next = self.fixed_write_imm.val();
         }
-        if self.with_reads.val() & self.of_message.val() & self.ask_row.val().is_read {
+        if self.with_reads.val() & self.ask_row.val().is_read {
+            self.operates.next = self.read_req_op.val();
             self.fixed.next = self.fixed_read_req.val();
         }
-        if self.with_reads.val() & self.of_message.val() & self.ask_row.val().is_atomic {
+        if self.with_reads.val() & self.ask_row.val().is_atomic {
+            self.operates.next = self.atomic_req_op.val();
             self.fixed.next = self.fixed_atomic_req.val();
         }
         if self.of_response.val() {
+            self.operates.next = self.read_resp_op.val();
             self.fixed.next = self.fixed_write.val();
             if self.response_row.val().atomic {
+                self.operates.next = self.atomic_resp_op.val();
                 self.fixed.next = self.fixed_atomic_resp.val();
             }
         }
         if self.of_error.val() {
+            self.operates.next = self.error_resp_op.val();
             self.fixed.next = self.fixed_error_resp.val();
         }
         if self.desc.val().kind == self.kind_nop.val() {
@@ -595,19 +539,12 @@ impl Logic for PacketBuilder {
                 self.ipv6.d.next = self.net.row.val().ipv6;
                 self.payload_bytes.d.next = self.bytes.val();
                 self.pad.d.next = self.padding.val();
-                self.is_send.d.next =
-                    self.with_sends.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.send_row.val().is_send;
                 self.has_imm.d.next =
                     self.with_sends.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.send_row.val().has_imm;
-                self.is_read_req.d.next =
-                    self.with_reads.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.ask_row.val().is_read;
-                self.is_atomic_req.d.next =
-                    self.with_reads.val() & (self.desc.val().kind == 0) & self.of_message.val() & self.ask_row.val().is_atomic;
-                self.is_read_resp.d.next =
-                    (self.desc.val().kind == 0) & self.of_response.val() & !self.response_row.val().atomic;
-                self.is_atomic_resp.d.next =
-                    (self.desc.val().kind == 0) & self.of_response.val() & self.response_row.val().atomic;
-                self.is_error_resp.d.next = (self.desc.val().kind == 0) & self.of_error.val();
+                self.operation.d.next = 0.into();
+                if self.desc.val().kind == 0 {
+                    self.operation.d.next = self.operates.val();
+                }
                 self.fixed_bytes.d.next = self.fixed.val();
                 self.udp_bytes.d.next = bit_cast::<16, 8>(self.fixed.val())
                     + bit_cast::<16, 13>(self.bytes.val() + bit_cast::<13, 2>(self.padding.val()));
@@ -688,31 +625,13 @@ impl Logic for PacketBuilder {
         self.back.next = self.back_sent.val();
         self.back.next.udp_src_port = self.desc.val().port;
         self.back.next.udp_length = self.udp_bytes.q.val();
-        self.back.next.bth_opcode = self.opcode_write.val();
+        self.back.next.bth_opcode = self.tail.opcode.val();
         self.back.next.bth_dest_qp = self.row.val().peer_qpn;
         if self.of_response.val() {
             self.back.next.bth_dest_qp = self.response_row.val().peer_qpn;
         }
         if self.of_error.val() {
             self.back.next.bth_dest_qp = self.desc.val().index;
-        }
-        if self.is_send.q.val() {
-            self.back.next.bth_opcode = self.opcode_send.val();
-        }
-        if self.is_read_req.q.val() {
-            self.back.next.bth_opcode = self.opcode_read_req.val();
-        }
-        if self.is_atomic_req.q.val() {
-            self.back.next.bth_opcode = self.opcode_atomic_req.val();
-        }
-        if self.is_read_resp.q.val() {
-            self.back.next.bth_opcode = self.opcode_read_resp.val();
-        }
-        if self.is_atomic_resp.q.val() {
-            self.back.next.bth_opcode = self.opcode_atomic_resp.val();
-        }
-        if self.is_error_resp.q.val() {
-            self.back.next.bth_opcode = self.opcode_error_resp.val();
         }
         if self.is_nop.q.val() {
             self.back.next.bth_opcode = self.opcode_nop.val();
@@ -736,91 +655,40 @@ impl Logic for PacketBuilder {
             self.back.next.msgh_imm = self.has_imm.q.val();
             self.back.next.msgh_attempt = self.with_sends.val() & self.of_message.val() & self.attempts.read_data.val();
             self.back.next.msgh_sol = self.with_sends.val() & self.of_message.val() & self.send_row.val().solicited;
-            self.back.next.msgh_fetch_add = self.is_atomic_req.q.val() & self.ask_row.val().fetch_add;
+            self.back.next.msgh_fetch_add = (self.operation.q.val() == self.atomic_req_op.val()) & self.ask_row.val().fetch_add;
         }
         self.back.next.msgh_msn = self.desc.val().msn;
-        self.write.next = self.write_sent.val();
-        self.write.next.plh_va = self.va.q.val();
-        self.write.next.plh_rkey = self.row.val().rkey;
-        self.write.next.plh_length = self.row.val().length;
-        if self.is_read_resp.q.val() {
-            self.write.next.plh_rkey = self.response_row.val().tag;
-            self.write.next.plh_length = self.response_row.val().length;
-        }
-        self.read_req.next = self.read_req_sent.val();
-        self.read_req.next.rdh_va = self.va.q.val();
-        self.read_req.next.rdh_rkey = self.row.val().rkey;
-        self.read_req.next.rdh_length = self.row.val().length;
-        self.read_req.next.rdh_tag = self.ask_row.val().tag;
-        self.atomic_req.next = self.atomic_req_sent.val();
-        self.atomic_req.next.ath_va = self.va.q.val();
-        self.atomic_req.next.ath_rkey = self.row.val().rkey;
-        self.atomic_req.next.ath_swap_add = self.ask_row.val().swap_add;
-        self.atomic_req.next.ath_compare = self.ask_row.val().compare;
-        self.atomic_resp.next = self.atomic_resp_sent.val();
-        self.atomic_resp.next.arh_value = self.response_row.val().base;
-        self.error_resp.next = self.error_resp_sent.val();
-        self.error_resp.next.erh_code = self.desc.val().qp.get_bits::<8>(0);
-        self.send.next = self.send_sent.val();
-        self.send.next.sndh_rq_seq = self.send_row.val().rq_seq;
-        self.send.next.sndh_offset = self.offset.q.val();
-        self.send.next.sndh_length = self.row.val().length;
-        self.imm.next = self.imm_sent.val();
-        self.imm.next.immh_immediate = self.send_row.val().imm;
-        self.imm.next.immh_rq_seq = self.send_row.val().rq_seq;
         self.front4_bits.next = self.front4.val().into();
         self.front6_bits.next = self.front6.val().into();
         self.back_bits.next = self.back.val().into();
-        self.write_bits.next = self.write.val().into();
-        self.send_bits.next = self.send.val().into();
-        self.imm_bits.next = self.imm.val().into();
-        self.read_req_bits.next = self.read_req.val().into();
-        self.atomic_req_bits.next = self.atomic_req.val().into();
-        self.atomic_resp_bits.next = self.atomic_resp.val().into();
-        self.error_resp_bits.next = self.error_resp.val().into();
         if self.is_probe.q.val() {
             self.back_bits.next = self.back_bits.val() & self.keep_probe.val();
         }
         comment!("what stands behind the headers of every message");
-        self.imm_tail.next = 0.into();
-        if self.has_imm.q.val() {
-            self.imm_tail.next = bit_cast::<TAIL_BITS, { ImmTail::BITS }>(self.imm_bits.val());
-        }
-        self.tail_bits.next = 0.into();
-        if self.is_send.q.val() {
-            self.tail_bits.next = (bit_cast::<TAIL_BITS, { SendTail::BITS }>(self.send_bits.val()) << self.shift_send.val())
-                | (self.imm_tail.val() << self.shift_send_imm.val());
-        } else if self.is_read_req.q.val() {
-            self.tail_bits.next =
-                bit_cast::<TAIL_BITS, { ReadReqTail::BITS }>(self.read_req_bits.val()) << self.shift_read_req.val();
-        } else if self.is_atomic_req.q.val() {
-            self.tail_bits.next =
-                bit_cast::<TAIL_BITS, { AtomicReqTail::BITS }>(self.atomic_req_bits.val()) << self.shift_atomic_req.val();
-        } else if self.is_atomic_resp.q.val() {
-            self.tail_bits.next =
-                bit_cast::<TAIL_BITS, { AtomicRespTail::BITS }>(self.atomic_resp_bits.val()) << self.shift_atomic_resp.val();
-        } else if self.is_error_resp.q.val() {
-            self.tail_bits.next =
-                bit_cast::<TAIL_BITS, { ErrorRespTail::BITS }>(self.error_resp_bits.val()) << self.shift_error_resp.val();
-        } else if self.is_data.q.val() {
-            self.tail_bits.next = (bit_cast::<TAIL_BITS, { WriteTail::BITS }>(self.write_bits.val()) << self.shift_write.val())
-                | (self.imm_tail.val() << self.shift_write_imm.val());
-        }
+        self.tail.operation.next = self.operation.q.val();
+        self.tail.has_imm.next = self.has_imm.q.val();
+        self.tail.va.next = self.va.q.val();
+        self.tail.offset.next = self.offset.q.val();
+        self.tail.code.next = self.desc.val().qp.get_bits::<8>(0);
+        self.tail.row.next = self.row.val();
+        self.tail.send_row.next = self.send_row.val();
+        self.tail.ask_row.next = self.ask_row.val();
+        self.tail.response_row.next = self.response_row.val();
         self.made.next.payload_bytes = self.payload_bytes.q.val();
         self.made.next.ipv6 = self.ipv6.q.val();
-        self.made.next.layout =
-            (bit_cast::<2, 1>(self.is_send.q.val().into()) << 1) | bit_cast::<2, 1>(self.has_imm.q.val().into());
+        self.made.next.layout = (bit_cast::<2, 1>((self.operation.q.val() == self.send_op.val()).into()) << 1)
+            | bit_cast::<2, 1>(self.has_imm.q.val().into());
         if self.ipv6.q.val() {
             self.made.next.header = (bit_cast::<PACKET_HEADER_BITS, { Ipv6Front::BITS }>(self.front6_bits.val())
                 << self.shift_front6.val())
                 | (bit_cast::<PACKET_HEADER_BITS, { MessageBack::BITS }>(self.back_bits.val()) << self.shift_back6.val())
-                | bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail_bits.val());
+                | bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail.tail.val());
             self.made.next.header_bytes = self.fixed_bytes.q.val() + self.before6.val();
         } else {
             self.made.next.header = (bit_cast::<PACKET_HEADER_BITS, { Ipv4Front::BITS }>(self.front4_bits.val())
                 << self.shift_front4.val())
                 | (bit_cast::<PACKET_HEADER_BITS, { MessageBack::BITS }>(self.back_bits.val()) << self.shift_back4.val())
-                | (bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail_bits.val()) << self.shift_tail4.val());
+                | (bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail.tail.val()) << self.shift_tail4.val());
             self.made.next.header_bytes = self.fixed_bytes.q.val() + self.before4.val();
         }
         self.headers.data_in.next = self.made.val();
