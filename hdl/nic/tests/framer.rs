@@ -107,8 +107,11 @@ fn of_some_source(bench: &Bench, rng: &mut SmallRng, desc: Desc) -> Desc {
         }
         source => Desc { source: source % 2, ..desc },
     };
-    let bytes = if bench.has_payload(&desc) { desc.bytes } else { 0 };
-    Desc { bytes, ..desc }
+    match bench.has_payload(&desc) {
+        true => desc,
+        // one packet; the index of an ERROR_RESP says whom it is for
+        false => Desc { bytes: 0, index: if desc.source == 2 { desc.index } else { 0 }, ..desc },
+    }
 }
 
 fn frames_are_those_of_the_codec(config: BuildConfig, seed: u64) {

@@ -1,4 +1,6 @@
 //! Blocks of the transmit core: rust-hdl simulation = Verilog, and small references.
+// The list of the core's inputs is longer than the macro's default depth.
+#![recursion_limit = "256"]
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig, FifoDepths};
 use mrnic_nic::tx::core::TxCore;
@@ -70,12 +72,14 @@ fn ring_mask_of(window: u64) {
 /// The whole core: connections are opened, messages and acknowledgments come, some of them sensible.
 #[test]
 fn core_equals_verilog() {
-    difftest!(TxCore::new(&small()), clock: clock, inputs: {
+    let config = BuildConfig { reads: true, responses: 2, ..small() };
+    difftest!(TxCore::new(&config), clock: clock, inputs: {
         reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_data, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts,
         msg_length, rel_conn_ready, ack_valid, ack_conn, ack_home, ack_cum, ack_ts_echo, ack_service, ack_ce, ack_dup,
         ack_flags, ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_ready, ret_ready, resp_ready, nak_ready, cerr_ready,
         qperr_data, portset_ready, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_ready, over_done,
-        over_failed, over_head, again_ready
+        over_failed, over_head, again_ready, rsp_valid, rsp_conn, rsp_error, rsp_code, rsp_qp, rsp_msn, rsp_npkts, rsp_length,
+        rsp_peer_qpn
     })
     .top("tx_core")
     .cycles(700)
@@ -85,6 +89,8 @@ fn core_equals_verilog() {
     .limit("msg_conn", 0..=1)
     .limit("msg_npkts", 1..=12)
     .limit("ack_conn", 0..=1)
+    .limit("rsp_conn", 0..=1)
+    .limit("rsp_npkts", 1..=4)
     .limit("ack_cum", 0..=40)
     .limit("ack_mak_code", 0..=7)
     .source("msg_valid", "msg_ready", &["msg_conn", "msg_qp", "msg_msn", "msg_npkts", "msg_length"])
@@ -107,9 +113,15 @@ fn core_equals_verilog() {
             "ack_sav",
         ],
     )
+    .source(
+        "rsp_valid",
+        "rsp_ready",
+        &["rsp_conn", "rsp_error", "rsp_code", "rsp_qp", "rsp_msn", "rsp_npkts", "rsp_length", "rsp_peer_qpn"],
+    )
     .sink("rel_conn_ready")
     .sink("desc_ready")
     .sink("ret_ready")
+    .sink("resp_ready")
     .sink("nak_ready")
     .sink("cerr_ready")
     .sink("portset_ready")
@@ -120,6 +132,9 @@ fn core_equals_verilog() {
         if cycle < 100 {
             inputs.set("msg_valid", 0u32);
             inputs.set("ack_valid", 0u32);
+        }
+        if cycle < 100 || random.chance(0.9) {
+            inputs.set("rsp_valid", 0u32);
         }
         // 16 paths, then the two connections; 4 paths each, MTU 256, window 64, one retry
         if (100..116).contains(&cycle) {

@@ -164,7 +164,7 @@ pub struct PacketBuilder {
     responses: Ram<ResponseRow>,
     message_gate: RowGate,
     response_gate: RowGate,
-    tail: MessageTail,
+    behind: MessageTail,
     net: NetTable,
     headers: Fifo<PacketHeader>,
     /// Resends that wait here.
@@ -286,7 +286,7 @@ impl PacketBuilder {
             headers: Fifo::new(config.fifo.dr_outstanding),
             asks: Ram::new(if config.reads { rows } else { 1 }),
             responses: Ram::new(if config.reads { rows } else { 1 }),
-            tail: MessageTail::new(config.reads),
+            behind: MessageTail::new(config.reads),
             write_op: Constant::new(message_tail::WRITE.to_bits()),
             send_op: Constant::new(message_tail::SEND.to_bits()),
             read_req_op: Constant::new(message_tail::READ_REQ.to_bits()),
@@ -625,7 +625,7 @@ impl Logic for PacketBuilder {
         self.back.next = self.back_sent.val();
         self.back.next.udp_src_port = self.desc.val().port;
         self.back.next.udp_length = self.udp_bytes.q.val();
-        self.back.next.bth_opcode = self.tail.opcode.val();
+        self.back.next.bth_opcode = self.behind.opcode.val();
         self.back.next.bth_dest_qp = self.row.val().peer_qpn;
         if self.of_response.val() {
             self.back.next.bth_dest_qp = self.response_row.val().peer_qpn;
@@ -665,15 +665,15 @@ impl Logic for PacketBuilder {
             self.back_bits.next = self.back_bits.val() & self.keep_probe.val();
         }
         comment!("what stands behind the headers of every message");
-        self.tail.operation.next = self.operation.q.val();
-        self.tail.has_imm.next = self.has_imm.q.val();
-        self.tail.va.next = self.va.q.val();
-        self.tail.offset.next = self.offset.q.val();
-        self.tail.code.next = self.desc.val().qp.get_bits::<8>(0);
-        self.tail.row.next = self.row.val();
-        self.tail.send_row.next = self.send_row.val();
-        self.tail.ask_row.next = self.ask_row.val();
-        self.tail.response_row.next = self.response_row.val();
+        self.behind.operation.next = self.operation.q.val();
+        self.behind.has_imm.next = self.has_imm.q.val();
+        self.behind.va.next = self.va.q.val();
+        self.behind.offset.next = self.offset.q.val();
+        self.behind.code.next = self.desc.val().qp.get_bits::<8>(0);
+        self.behind.row.next = self.row.val();
+        self.behind.send_row.next = self.send_row.val();
+        self.behind.ask_row.next = self.ask_row.val();
+        self.behind.response_row.next = self.response_row.val();
         self.made.next.payload_bytes = self.payload_bytes.q.val();
         self.made.next.ipv6 = self.ipv6.q.val();
         self.made.next.layout = (bit_cast::<2, 1>((self.operation.q.val() == self.send_op.val()).into()) << 1)
@@ -682,13 +682,13 @@ impl Logic for PacketBuilder {
             self.made.next.header = (bit_cast::<PACKET_HEADER_BITS, { Ipv6Front::BITS }>(self.front6_bits.val())
                 << self.shift_front6.val())
                 | (bit_cast::<PACKET_HEADER_BITS, { MessageBack::BITS }>(self.back_bits.val()) << self.shift_back6.val())
-                | bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail.tail.val());
+                | bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.behind.tail.val());
             self.made.next.header_bytes = self.fixed_bytes.q.val() + self.before6.val();
         } else {
             self.made.next.header = (bit_cast::<PACKET_HEADER_BITS, { Ipv4Front::BITS }>(self.front4_bits.val())
                 << self.shift_front4.val())
                 | (bit_cast::<PACKET_HEADER_BITS, { MessageBack::BITS }>(self.back_bits.val()) << self.shift_back4.val())
-                | (bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.tail.tail.val()) << self.shift_tail4.val());
+                | (bit_cast::<PACKET_HEADER_BITS, TAIL_BITS>(self.behind.tail.val()) << self.shift_tail4.val());
             self.made.next.header_bytes = self.fixed_bytes.q.val() + self.before4.val();
         }
         self.headers.data_in.next = self.made.val();

@@ -122,7 +122,7 @@ pub struct SegmentLane {
     slot_log2: Constant<Bits<4>>,
     last_row: Constant<Bits<24>>,
     /// An item of this lane with `special` is one packet.
-    responses: Constant<Bit>,
+    of_responses: Constant<Bit>,
     works: Constant<Bit>,
 }
 
@@ -136,7 +136,7 @@ impl SegmentLane {
             slot_mask: Constant::new((depth as u64 - 1).to_bits()),
             slot_log2: Constant::new(u64::from(depth.ilog2()).to_bits()),
             last_row: Constant::new((config.conns as u64 - 1).to_bits()),
-            responses: Constant::new(responses),
+            of_responses: Constant::new(responses),
             works: Constant::new(works);
             clock, reset, enable, put_valid, put_ready, put_conn, put_item, stored, stored_conn, runs, ran, fetch_conn, fetch_read,
             fetch_row, fetch_address, fetch_entry, held, taking, advance, drops, stays, turn_over, loaded, ring_free, offer, waiting,
@@ -210,7 +210,7 @@ impl Logic for SegmentLane {
             if self.advance.val() {
                 self.index_after.next = self.offer_r.q.val().index + 1;
                 self.goes.next = (self.index_after.val() == self.offer_r.q.val().npkts)
-                    | (self.responses.val() & self.offer_r.q.val().special);
+                    | (self.of_responses.val() & self.offer_r.q.val().special);
             }
             if self.drops.val() {
                 self.goes.next = true;
