@@ -72,6 +72,17 @@ fn a_closed_queue_pair_leaves_nothing_behind() {
     assert!(w.completed > 20);
 }
 
+/// Software that posts many receives with a doorbell each keeps the NIC from none of them: a message may come for the first one.
+#[test]
+fn receives_are_fetched_while_doorbells_keep_coming() {
+    let mut w = World::new::<128>(&config("sim"), seed(31));
+    (w.slow, w.late) = (0.0, 0.0);
+    let waiting = w.post_one_by_one(3, 60);
+    assert!(waiting > 50, "only {waiting} of 60 doorbells wait when the first receive is asked for");
+    w.run(2000);
+    w.finish();
+}
+
 #[test]
 fn simulation_equals_verilog() {
     difftest!(RecvQueue::<64>::new(&config("ecp5")), clock: clock, inputs: {

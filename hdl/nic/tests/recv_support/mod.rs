@@ -85,6 +85,8 @@ pub struct World {
     pub flushed: u64,
     pub missing: u64,
     pub wrong: u64,
+    /// Receives asked for.
+    asked: u64,
 }
 
 impl World {
@@ -116,6 +118,7 @@ impl World {
             flushed: 0,
             missing: 0,
             wrong: 0,
+            asked: 0,
         };
         for qp in 0..config.qps {
             world.open(qp);
@@ -183,6 +186,16 @@ impl World {
         self.bells.push_back((qp, q.posted as u16));
     }
 
+    /// Posts receives one by one, each with its doorbell. Returns how many doorbells wait when the first receive is asked for.
+    pub fn post_one_by_one(&mut self, qp: usize, count: u32) -> usize {
+        (0..count).for_each(|_| self.post(qp, 1));
+        let before = self.asked;
+        while self.asked == before && !self.bells.is_empty() {
+            self.clock();
+        }
+        self.bells.len()
+    }
+
     /// An error of the queue pair by another cause than its receives: completion tells it later.
     pub fn fail(&mut self, qp: usize) {
         if self.qps[qp].open && !self.qps[qp].receives.in_error {
@@ -200,6 +213,7 @@ impl World {
         if ready && self.bench.high("rr_desc_valid") {
             assert_eq!(self.bench.get("rr_desc_len"), 32);
             let at = self.bench.get("rr_desc_addr");
+            self.asked += 1;
             self.reads.push_back((now + self.rng.random_range(1..40), at));
         }
         if self.beats.is_empty() && self.reads.front().is_some_and(|r| r.0 <= now) {

@@ -56,6 +56,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
             record_qp,
             record_index,
             record,
+            rang,
             out_valid,
             out_addr,
             out_data
@@ -285,6 +286,10 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.rcqe_addr.next = self.out_addr.q.val();
         self.rcqe_data.next = self.out_data.q.val();
 
+        comment!(
+            "software that posts many receives, each with its doorbell, does not keep the first of them from being fetched"
+        );
+        self.visit_first.next = self.rang.q.val() & !self.work.empty.val();
         match self.step.q.val() {
             RqStep::Clear => {
                 comment!("every table starts empty");
@@ -296,14 +301,15 @@ impl<const W: usize> Logic for RecvQueue<W> {
             }
             RqStep::Idle => {
                 comment!("no ready depends on its own valid");
-                self.rdoorbell_ready.next = self.passes.empty.val();
+                self.rdoorbell_ready.next = self.passes.empty.val() & !self.visit_first.val();
                 self.flush_ready.next =
                     self.passes.empty.val() & !self.rdoorbell_valid.val() & (!self.cfg_held.q.val() | !self.held.q.val().valid);
                 if !self.passes.empty.val() {
                     if !self.rq_look.val() {
                         self.step.d.next = RqStep::PassSet;
                     }
-                } else if self.rdoorbell_valid.val() {
+                } else if self.rdoorbell_valid.val() & !self.visit_first.val() {
+                    self.rang.d.next = true;
                     self.qp.d.next = self.rdoorbell_qp.val();
                     self.bell.d.next = self.rdoorbell_index.val();
                     self.task.d.next = RqTask::Bell;
@@ -316,6 +322,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
                     self.step.d.next = RqStep::Open;
                 } else if !self.work.empty.val() {
                     self.work.pop.next = true;
+                    self.rang.d.next = false;
                     self.qp.d.next = self.work.id.val();
                     self.task.d.next = RqTask::Visit;
                     self.step.d.next = RqStep::Read;
@@ -556,6 +563,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.collect.d.next = 0.into();
             self.collected.d.next = false;
             self.record_valid.d.next = false;
+            self.rang.d.next = false;
             self.out_valid.d.next = false;
         }
     }

@@ -166,6 +166,8 @@ pub struct RecvQueue<const W: usize> {
     record_qp: DFF<Bits<16>>,
     record_index: DFF<Bits<16>>,
     record: DFF<Bits<256>>,
+    /// A doorbell was taken since the last visit.
+    rang: DFF<Bit>,
     out_valid: DFF<Bit>,
     out_addr: DFF<Bits<64>>,
     out_data: DFF<Bits<256>>,
@@ -178,6 +180,7 @@ pub struct RecvQueue<const W: usize> {
     look_seq: Signal<Local, Bits<24>>,
     own_row: Signal<Local, Bits<24>>,
     clear_row: Signal<Local, Bit>,
+    visit_first: Signal<Local, Bit>,
     busy: Signal<Local, Bit>,
     of_held: Signal<Local, Bit>,
     may_apply: Signal<Local, Bit>,
@@ -247,7 +250,7 @@ impl<const W: usize> RecvQueue<W> {
             arrivals, mark, complete, reached, wr_id, has, room, want, disturbed, pass_open, step_qp, step_row, look_1, look_2, seq,
             msn, ahead, have, seen, seen_complete, same_msn, buffer, timer, found, last_imm, collect, collected, record_valid,
             record_qp, record_index, record, out_valid, out_addr, out_data, new_state, new_mark, new_done, new_fixed, new_buffer,
-            new_pass, look_seq, own_row, clear_row, busy, of_held, may_apply, push, complete_ok, flush_ok, emits, fetches, waited,
+            new_pass, rang, visit_first, look_seq, own_row, clear_row, busy, of_held, may_apply, push, complete_ok, flush_ok, emits, fetches, waited,
             status, opcode, phase, has_imm, sol, length, last_word, words, ring_mask, cq_mask, record_go, arrives, drops,
             arrived_next,
         })
