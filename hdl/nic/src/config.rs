@@ -81,7 +81,7 @@ pub struct BuildConfig {
     pub faults: bool,
     /// SEND, SEND with immediate and WRITE with immediate (rules Q1 to Q6), besides WRITE.
     pub sends: bool,
-    /// READ and atomics (rules D1 to D8), besides SEND. So far only rx_parser knows them.
+    /// READ and atomics (rules D1 to D8), besides SEND. No build has them: docs/microarchitecture.md says which blocks know them.
     pub reads: bool,
     /// D3: requests of a connection's peer whose responses are not acknowledged (a power of two, 2 to 256).
     pub responses: usize,
