@@ -150,7 +150,7 @@ fn simulation_equals_verilog() {
     })
     .top("rx_core")
     .cycles(2500)
-    .seed(7)
+    .seed(3)
     .reset_chance(0.0002)
     .sink("place_ready")
     .sink("ack_ready")
@@ -177,9 +177,9 @@ fn simulation_equals_verilog() {
             inputs.set("ask_failed", random.chance(0.05));
             inputs.set("rsp_used", random.chance(0.8));
             inputs.set("rsp_room", random.chance(0.9));
-            // mostly the connection that fewer packets are of
+            // first the connection that fewer packets are of; from then on the other one has little more to say
             inputs.set("cerr_valid", random.chance(0.003));
-            inputs.set("cerr_conn", u32::from(random.chance(0.9)));
+            inputs.set("cerr_conn", u32::from(cycle < 2200 || random.chance(0.5)));
             let run = if cycle > 700 { random.below(10) } else { 9 };
             inputs.set("check_valid", run == 0);
             inputs.set("finish_valid", run == 1);
@@ -255,7 +255,7 @@ fn simulation_equals_verilog() {
             } else {
                 inputs.set("hdr_valid", random.chance(0.9) && cycle > 700);
                 let opcode = *random.pick(&[
-                    0xE0u32, 0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xE1, 0xE1, 0xE2, 0xE4, 0xE3, 0xE5, 0xE6, 0xF7, 0xF0, 0xF2, 0x11,
+                    0xE0u32, 0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xE1, 0xE2, 0xE4, 0xE4, 0xE4, 0xE3, 0xE3, 0xE5, 0xE6, 0xF7, 0xF0, 0xF2, 0x11,
                 ]);
                 inputs.set("hdr_opcode", opcode);
                 if random.chance(0.95) {

@@ -24,7 +24,10 @@ fn run_build(config: BuildConfig, weather: Weather, drain: bool) -> Tally {
 fn calm_fabric() {
     let t = run("sim", Weather::calm(1, 60_000), true);
     // L4: the first timeout of a path moves a packet (RTO_MIN is short here)
-    assert!(t.new_packets > 1000 && t.resends == t.moved && t.lost_l1 + t.lost_l2 == 0, "{t:?}");
+    assert!(
+        t.new_packets > 1000 && t.resends == t.moved && t.moved * 50 < t.new_packets && t.lost_l1 + t.lost_l2 == 0,
+        "{t:?}"
+    );
     assert!(t.ack_clocks <= 7, "an acknowledgment took {} clocks", t.ack_clocks);
     assert!(t.grant_clocks <= 6, "a new packet took {} clocks", t.grant_clocks);
 }

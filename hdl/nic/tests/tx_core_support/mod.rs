@@ -248,6 +248,11 @@ impl Bench {
             self.step();
             assert!(self.cycle < limit, "seed {}: packets remain: {}", self.weather.seed, self.remains());
         }
+        for _ in 0..1000 {
+            self.step();
+        }
+        let untold = (&self.expected_naks, &self.expected_responses, &self.expected_lost);
+        assert!(untold.0.is_empty() && untold.1.is_empty() && untold.2.is_empty(), "never reported: {untold:?}");
     }
 
     fn is_idle(&self) -> bool {
