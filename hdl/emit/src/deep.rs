@@ -1,15 +1,15 @@
 //! Room for big blocks: a rust-hdl block is one structure on the stack while it is made, and walking it goes deep.
 //!
-//! In: work. Out: its result. Guarantees: the work has [`STACK_BYTES`] of stack in a thread named as the caller's; its panic goes on in the caller.
+//! In: work. Out: its result. Guarantees: the work has 256 MiB of stack in a thread named as the caller's; its panic goes on in the caller.
 use crate::{emit, Design, EmitError};
 use rust_hdl_core::block::Block;
 use std::panic::resume_unwind;
 use std::thread::{current, scope, Builder};
 
 /// Enough for the whole engine in its widest build; pages that are not touched cost nothing.
-pub const STACK_BYTES: usize = 256 << 20;
+const STACK_BYTES: usize = 256 << 20;
 
-/// Does `work` with [`STACK_BYTES`] of stack.
+/// Does `work` with 256 MiB of stack.
 ///
 /// # Panics
 /// If `work` does, or if the system gives no thread.

@@ -28,7 +28,7 @@ mod text;
 mod value;
 mod widths;
 
-pub use deep::{emit_new, on_deep_stack, STACK_BYTES};
+pub use deep::{emit_new, on_deep_stack};
 pub use error::{EmitError, Reason};
 
 use rust_hdl_core::atom::AtomKind;

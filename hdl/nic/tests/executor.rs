@@ -2,7 +2,7 @@
 mod block_support;
 mod rx_support;
 
-use block_support::{maker, seed, Packed};
+use block_support::{rows, seed, Packed};
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::executor::{Executor, Reached, RequestRow};
@@ -341,9 +341,6 @@ fn a_failed_queue_pair_executes_nothing() {
     assert!(w.executed > 200 && w.dropped > 10);
 }
 
-maker!(request_row: RequestRow { atomic, add, va, rkey, length, operand, compare });
-maker!(reached_row: Reached { qp, msn, ticket });
-
 #[test]
 fn simulation_equals_verilog() {
     difftest!(Executor::new(&config()), clock: clock, inputs: {
@@ -351,8 +348,8 @@ fn simulation_equals_verilog() {
         check_failed, op_ready, result_valid, result_before, result_after, result_writes, finish_ready, finish_done, finish_ticket,
         executed_ready, older_mark
     })
-    .input_as("store_row", |b| &mut b.store_row, request_row)
-    .input_as("reached", |b| &mut b.reached, reached_row)
+    .input_as("store_row", |b| &mut b.store_row, rows::request_row)
+    .input_as("reached", |b| &mut b.reached, rows::reached)
     .top("executor")
     .cycles(4000)
     .seed(1)

@@ -3,7 +3,7 @@
 mod block_support;
 mod rx_support;
 
-use block_support::{maker, seed, Packed};
+use block_support::{maker, rows, seed, Packed};
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::request_places::rows::{Executed, ResponseOrder, ResponseRow, RetiredResponse};
@@ -393,7 +393,6 @@ fn requests_of_a_failed_queue_pair_are_answered_with_errors() {
 }
 
 maker!(executed_row: Executed { qp, msn, code, atomic, base, length, tag });
-maker!(retired_row: RetiredResponse { error, conn, qp, msn });
 
 #[test]
 fn simulation_equals_verilog() {
@@ -402,7 +401,7 @@ fn simulation_equals_verilog() {
         executed_valid, executing, executing_qp, older_done, live_qp, live_msn, retired_valid, flush_valid, flush_qp, response_ready
     })
     .input_as("executed", |b| &mut b.executed, executed_row)
-    .input_as("retired", |b| &mut b.retired, retired_row)
+    .input_as("retired", |b| &mut b.retired, rows::retired_response)
     .top("request_places")
     .cycles(4000)
     .seed(1)

@@ -3,7 +3,7 @@
 mod block_support;
 mod rx_support;
 
-use block_support::{maker, seed, Packed};
+use block_support::{rows, seed, Packed};
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::executor::{Reached, RequestRow};
@@ -423,10 +423,6 @@ fn failing_and_closing_answer_everything() {
     assert!(w.answered > 200 && w.errors > 100);
 }
 
-maker!(request_row: RequestRow { atomic, add, va, rkey, length, operand, compare });
-maker!(reached_row: Reached { qp, msn, ticket });
-maker!(retired_row: RetiredResponse { error, conn, qp, msn });
-
 #[test]
 fn simulation_equals_verilog() {
     difftest!(Responder::<64>::new(&config()), clock: clock, inputs: {
@@ -434,9 +430,9 @@ fn simulation_equals_verilog() {
         done_count, check_ready, check_done, check_code, check_addr, check_failed, finish_ready, finish_done, finish_ticket,
         ar_desc_ready, ar_valid, ar_data, retired_valid, flush_valid, flush_qp, response_ready
     })
-    .input_as("take_row", |b| &mut b.take_row, request_row)
-    .input_as("reached", |b| &mut b.reached, reached_row)
-    .input_as("retired", |b| &mut b.retired, retired_row)
+    .input_as("take_row", |b| &mut b.take_row, rows::request_row)
+    .input_as("reached", |b| &mut b.reached, rows::reached)
+    .input_as("retired", |b| &mut b.retired, rows::retired_response)
     .top("responder")
     .cycles(2500)
     .seed(1)

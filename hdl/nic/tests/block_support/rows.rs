@@ -2,6 +2,8 @@
 //! In: words. Out: a row. Guarantees: every field of the row is driven (a new one stops the build until it is named here).
 #![allow(dead_code)] // each test uses its part
 use super::maker;
+use mrnic_nic::rx::executor::{Reached, RequestRow};
+use mrnic_nic::rx::request_places::rows::RetiredResponse;
 use mrnic_nic::rx::rx_fields::RxChecked;
 use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use mrnic_nic::tx::rows::{AckFields, ConnAck, ConnCfg, ConnTx, PacketEntry, PathAck, PathCfg, PathTx, WordRow};
@@ -30,3 +32,6 @@ maker!(rx_ack_header: RxAckHeader { ts_echo, service, ce, dup, flags, rate, sav,
 maker!(rx_checked: RxChecked {
     length, protocol, port, udp_length, pad, imm, ip_good, bth_good, path_header_good,
 });
+maker!(request_row: RequestRow { atomic, add, va, rkey, length, operand, compare });
+maker!(reached: Reached { qp, msn, ticket });
+maker!(retired_response: RetiredResponse { error, conn, qp, msn });
