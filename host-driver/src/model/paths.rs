@@ -62,14 +62,12 @@ impl Engine {
         self.settings.fabric.as_ref().map(|fabric| plane_of_port(port, fabric.planes) as u8)
     }
 
-    /// Paths begin on the planes of the mask, in turn.
+    /// Paths begin on the planes of the mask, in turn: were it left to chance, all paths of a NIC that only acknowledges could begin on one
+    /// plane, and when that dies nothing makes it change their ports (L5 is for a NIC that sends).
     pub fn place_paths(&self, config: &mut ConnConfig<NetAddr>) {
         let Some(fabric) = &self.settings.fabric else { return };
-        let planes = self.settings.planes(fabric.planes);
-        if planes.len() < fabric.planes {
-            for (path, plane) in config.path.iter_mut().zip(planes.iter().cycle()) {
-                path.udp_port = port_on_plane(path.udp_port, *plane, fabric.planes);
-            }
+        for (path, plane) in config.path.iter_mut().zip(self.settings.planes(fabric.planes).into_iter().cycle()) {
+            path.udp_port = port_on_plane(path.udp_port, plane, fabric.planes);
         }
     }
 

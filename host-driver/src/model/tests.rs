@@ -152,10 +152,11 @@ fn paths_tell_of_a_dead_plane() {
     assert_eq!(sum(|n| n.sent), (BYTES / 4096) as u64);
     assert_eq!(sum(|n| n.acked), sum(|n| n.sent));
     let changes = a.device.take_path_changes();
-    // Which paths begin on the dead plane is random; two paths of four on average.
-    if sum(|n| n.timeouts) > 0 {
-        assert!(!changes.is_empty() && changes[0].from == PathHealth::Up, "{changes:?}");
-    }
+    // Paths 1 and 3 begin on the dead plane.
+    assert!(sum(|n| n.timeouts) > 0);
+    // (Where the machine is slow others may change too, and come back.)
+    let left = |path| changes.iter().any(|change| change.path == path && change.from == PathHealth::Up);
+    assert!(left(1) && left(3), "{changes:?}");
     assert!(a.device.take_path_changes().is_empty(), "each is told once");
     a.leave();
     b.leave();
@@ -175,7 +176,14 @@ fn paths_begin_on_the_planes_of_the_mask() {
     assert_eq!(paths.len(), 8);
     for path in paths.iter().filter(|path| path.counters.timeouts == 0) {
         assert_eq!(path.plane, Some([1, 3][usize::from(path.path) % 2]), "{path:?}");
-        assert!(path.rtt_ns.is_some() && path.window_pkts > 0, "{path:?}");
+        assert!(path.window_pkts > 0, "{path:?}");
+    }
+    // A round trip in which the machine was away for 32 ms or more is no sample (16-bit timestamps).
+    let end = Instant::now() + PATIENCE;
+    while a.qp.paths().iter().all(|path| path.rtt_ns.is_none()) {
+        assert!(Instant::now() < end, "no path knows its round trip time");
+        a.write(&b, BYTES);
+        assert_eq!(a.wait(), WcStatus::Success);
     }
     a.leave();
     b.leave();
