@@ -420,6 +420,14 @@ impl Scenario {
             if t.rnr_retry > 7 {
                 return fail(&key("rnr_retry"), t.rnr_retry.to_string(), "above 7", "choose from 0 to 7");
             }
+            if t.rnr_retry == 7 && !t.receives {
+                return fail(
+                    &key("rnr_retry"),
+                    "7".into(),
+                    "without limit, of a message whose peer posts no receive: it never ends",
+                    "choose from 0 to 6, or leave out receives",
+                );
+            }
             if t.rnr_timer > 31 {
                 return fail(&key("rnr_timer"), t.rnr_timer.to_string(), "above 31", "choose from 0 to 31");
             }
@@ -508,6 +516,11 @@ mod tests {
             ("to = 1", "to = 1\nreceives = false", "traffic[0].receives"),
             ("to = 1", "to = 1\nreceive_gap_ns = 9", "traffic[0].receive_gap_ns"),
             ("to = 1", "to = 1\nrnr_retry = 8", "traffic[0].rnr_retry"),
+            (
+                "to = 1\nbytes = 1048576\nmessage_bytes = 65536",
+                "to = 1\nop = \"send\"\nbytes = 4096\nmessage_bytes = 4096\nreceives = false\nrnr_retry = 7",
+                "traffic[0].rnr_retry = 7",
+            ),
             ("to = 1", "to = 1\nrnr_timer = 32", "traffic[0].rnr_timer"),
             ("to = 1", "to = 2", "no such node"),
             ("to = 1", "to = 0", "itself"),

@@ -190,8 +190,9 @@ pub struct Transfer {
     pub bytes: u64,
     /// Bytes at its end that lie beyond the remote region: it is refused, they stay unwritten.
     pub beyond: u64,
-    /// Messages may begin again (N2), so bytes may be written more than once.
-    pub repeats: bool,
+    pub message_bytes: u64,
+    /// QP and first MSN of the streams that the messages are dealt to in turn. A message that begins again (N2) may be written once more.
+    pub streams: Vec<(u16, u32)>,
 }
 
 /// Bytes of a pattern that differs at every position of every transfer.

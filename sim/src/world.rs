@@ -3,6 +3,7 @@
 //! In: a scenario and a Verilated model. Out: an [`Outcome`], or the first thing that went wrong as a [`RunError`].
 //! Guarantees: every commit of every node is compared with the golden model; at the end memory, placement, completions and
 //! the conservation of frames are checked independently of the model.
+use crate::attempts::Attempts;
 use crate::capture::{Capture, CaptureError};
 use crate::fabric::{port_on_plane, Fabric, PlaneStats};
 use crate::memory::{HostMemory, OutsideMemory};
@@ -37,8 +38,8 @@ pub enum RunError {
     Nic(#[from] NicError),
     #[error("memory check failed: node {node}, byte {offset} of transfer {transfer} is {got:#04x} instead of {expected:#04x} (first of {wrong} wrong bytes)")]
     Data { node: usize, transfer: usize, offset: usize, got: u8, expected: u8, wrong: usize },
-    #[error("placement check failed: node {node}, byte {offset} of transfer {transfer} was written {count} times")]
-    Placement { node: usize, transfer: usize, offset: usize, count: u8 },
+    #[error("placement check failed: node {node}, byte {offset} of transfer {transfer} was written {count} times instead of {expected} (R5, N2)")]
+    Placement { node: usize, transfer: usize, offset: usize, count: u8, expected: String },
     #[error("conservation check failed: {0}")]
     Conservation(String),
     #[error("progress check failed: {done} of {total} bytes completed after {limit_us} us (limit_us of the scenario); nothing completed for {idle_us} us")]
@@ -134,6 +135,7 @@ struct Node {
 /// The observer of one node.
 struct Watch {
     recorder: Recorder,
+    attempts: Attempts,
     checker: Option<Checker>,
     failed: Option<Box<Divergence>>,
 }
@@ -166,6 +168,7 @@ impl Observer for Watch {
     }
     fn record(&mut self, record: &Record, memory: &HostMemory) {
         self.recorder.record(record);
+        self.attempts.record(record);
         self.check(|c| c.record(record, memory));
     }
     fn dma_read(&mut self, cycle: u64, addr: u64, len: usize) {
@@ -256,7 +259,7 @@ impl World {
             let nic = NicSim::new(model, n, build.clock_ps, &scenario.host, seed)?;
             let mut recorder = Recorder::new(build.clock_ps);
             recorder.log = options.log.then(Log::default);
-            let watch = Watch { recorder, checker: None, failed: None };
+            let watch = Watch { recorder, attempts: Attempts::default(), checker: None, failed: None };
             nodes.push(Node { nic, streams: Vec::new(), receivers: Vec::new(), watch });
         }
         if options.fault != 0 && !nodes[0].nic.set_fault(options.fault) {
@@ -434,7 +437,8 @@ impl World {
                 // R4: nothing of a refused packet is in memory
                 let counts = memory.write_counts(t.remote).unwrap_or_default();
                 if let Some(offset) = ((t.bytes - t.beyond) as usize..counts.len()).find(|o| counts[*o] != 0) {
-                    return Err(RunError::Placement { node: t.to, transfer: i, offset, count: counts[offset] });
+                    let expected = "never".to_owned();
+                    return Err(RunError::Placement { node: t.to, transfer: i, offset, count: counts[offset], expected });
                 }
                 continue;
             }
@@ -445,8 +449,16 @@ impl World {
                 return Err(RunError::Data { node: t.to, transfer: i, offset, got, expected, wrong });
             }
             if let Some(counts) = memory.write_counts(t.remote) {
-                if let Some(offset) = counts.iter().take(t.bytes as usize).position(|c| *c != 1 && !(t.repeats && *c > 0)) {
-                    return Err(RunError::Placement { node: t.to, transfer: i, offset, count: counts[offset] });
+                let attempts = &self.nodes[t.from].watch.attempts;
+                for (m, message) in counts[..t.bytes as usize].chunks((t.message_bytes as usize).max(1)).enumerate() {
+                    let (qp, first_msn) = t.streams[m % t.streams.len()];
+                    // each attempt writes a byte once at most, and the last one what no other has written
+                    let most = attempts.of(qp, first_msn.wrapping_add((m / t.streams.len()) as u32));
+                    if let Some(at) = message.iter().position(|count| *count == 0 || u32::from(*count) > most) {
+                        let (offset, count) = (m * t.message_bytes as usize + at, message[at]);
+                        let expected = if most == 1 { "once".to_owned() } else { format!("1 to {most} times") };
+                        return Err(RunError::Placement { node: t.to, transfer: i, offset, count, expected });
+                    }
                 }
             }
             verified += t.bytes;
@@ -573,6 +585,7 @@ fn traffic(
         let rkey = region(t.to, remote, room - t.beyond_bytes, rights)?;
         let first_stream = nodes[t.from].streams.len();
         let first_receiver = nodes[t.to].receivers.len();
+        let mut streams = Vec::new();
         for _ in 0..t.qps {
             let (qa, qb) = (setups[t.from].qps.len() as u16, setups[t.to].qps.len() as u16);
             let msn: [u32; 2] = [rng.random_range(0..1 << 24), rng.random_range(0..1 << 24)];
@@ -587,6 +600,7 @@ fn traffic(
                 q.min_rnr_timer = t.rnr_timer;
                 setups[node].qps.push((qp, q, stream.rings));
                 if dir == 0 {
+                    streams.push((qp, msn[0]));
                     nodes[node].streams.push(stream);
                 } else {
                     nodes[node].receivers.push(Receiver::new(node, qp, stream.rings));
@@ -639,8 +653,8 @@ fn traffic(
         }
         // without a receive nothing is placed
         let beyond = if t.receives { t.beyond_bytes } else { t.bytes };
-        let repeats = t.receive_gap_ns > 0;
-        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes: t.bytes, beyond, repeats });
+        let (bytes, message_bytes) = (t.bytes, t.message_bytes);
+        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes, beyond, message_bytes, streams });
     }
     Ok(transfers)
 }

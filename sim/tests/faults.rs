@@ -68,6 +68,12 @@ const RECEIVES_NOTHING: &str =
 /// Node 0 sends messages whose receives are posted late.
 const BEGINS_AGAIN: &str =
     "[[traffic]]\nfrom = 0\nto = 1\nop = \"send\"\nbytes = 12000\nmessage_bytes = 3000\nrnr_retry = 7\nreceive_gap_ns = 60000\n";
+/// The same with more packets than the windows have room for: some are still to be sent when the wait begins.
+const WAITS: &str =
+    "[[traffic]]\nfrom = 0\nto = 1\nop = \"send\"\nbytes = 60000\nmessage_bytes = 30000\nrnr_retry = 7\nreceive_gap_ns = 60000\n";
+/// Node 0 posts receives late: some while packets of their messages arrive.
+const RECEIVES_LATE: &str =
+    "[[traffic]]\nfrom = 1\nto = 0\nop = \"send\"\nbytes = 122880\nmessage_bytes = 12288\nrnr_retry = 7\nreceive_gap_ns = 23000\n";
 const SMALL: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 4\n";
 const WIDE: &str = "[connection]\npaths = 2\nmtu_bytes = 1024\ninit_window = 32\n";
 
@@ -113,6 +119,10 @@ faults! {
     attempt_not_toggled = 17, "S5 (contents", "bytes near", &with(&[SMALL, BEGINS_AGAIN]);
     /// N2: a wait ends while packets of the first attempt are under way.
     wait_ends_too_early = 18, "N2", "qp", &with(&[SMALL, "[fabric]\ndelay_ns = 20000\n", BEGINS_AGAIN]);
+    /// N1: new packets of a queue pair that waits are sent.
+    waits_and_sends_on = 19, "N1", "waits", &with(&[SMALL, WAITS]);
+    /// N4: the bytes of the attempt before count in the next one.
+    attempts_add_up = 20, "R7/N4", "exp", &with(&[SMALL, RECEIVES_LATE]);
 }
 
 /// What a report says about a planted fault: rule, field, both values, state, the last records, where to look.

@@ -346,6 +346,11 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.recv.cfg_index.next = self.csr.cfg_index.val();
         self.recv.cfg_data.next = self.csr.cfg_data.val();
         self.recv.completion_busy.next = self.completion.cfg_busy.val();
+        self.tx.completion_busy.next = self.completion.cfg_busy.val();
+        self.tx.drain_valid.next = self.csr.drain_valid.val();
+        self.tx.drain_qp.next = self.csr.drain_qp.val();
+        self.csr.drained_valid.next = self.tx.drained_valid.val();
+        self.csr.drained_qp.next = self.tx.drained_qp.val();
         self.tx.cfg_valid.next = self.csr.cfg_valid.val();
         self.tx.cfg_table.next = self.csr.cfg_table.val();
         self.tx.cfg_index.next = self.csr.cfg_index.val();
@@ -443,9 +448,6 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.rsprow_length.next = 0.into();
         self.egress.rsprow_tag.next = 0.into();
         self.egress.rsprow_peer_qpn.next = 0.into();
-        self.egress.attempt_write.next = self.tx.attempt_write.val();
-        self.egress.attempt_addr.next = self.tx.attempt_addr.val();
-        self.egress.attempt_value.next = self.tx.attempt_value.val();
         comment!("completions and errors");
         self.completion.ret_valid.next = self.tx.ret_valid.val();
         self.tx.ret_ready.next = self.completion.ret_ready.val();
@@ -563,6 +565,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.desc_first.next = self.tx.desc_first.val();
         self.egress.desc_last.next = self.tx.desc_last.val();
         self.egress.desc_source.next = self.tx.desc_source.val();
+        self.egress.desc_attempt.next = self.tx.desc_attempt.val();
         self.egress.desc_ts.next = self.tx.desc_ts.val();
         self.egress.desc_port.next = self.tx.desc_port.val();
         self.egress.ackdesc_valid.next = self.rx.ackdesc_valid.val();

@@ -10,7 +10,7 @@ use mrnic_nic::tx::records::{CommitAck, CommitGrant, CommitTimer, Desc};
 use mrnic_nic::tx::rows::{PacketEntry, PathAck, PathTx};
 use rx_support::{Bench, Rng};
 
-maker!(desc: Desc { kind, conn, home, via, ppsn, rtx, moved, ack_req, qp, msn, index, bytes, first, last, source, ts, port });
+maker!(desc: Desc { kind, conn, home, via, ppsn, rtx, moved, ack_req, qp, msn, index, bytes, first, last, source, attempt, ts, port });
 
 /// The path fields of a record: those of the row of the path, then those of the other row.
 const PATH: [&str; 7] = ["state", "next_ppsn", "cum", "pipe", "window", "srtt8", "port"];

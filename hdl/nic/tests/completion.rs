@@ -44,7 +44,7 @@ fn simulation_equals_verilog() {
     .limit("again_msn", 0..=7)
     .limit("rxerr_qp", 0..=7)
     .limit("cfg_index", 0..=3)
-    .limit("cfg_table", 1..=3)
+    .limit("cfg_table", 1..=5)
     .limit("qperr_tx_addr", 0..=7)
     .limit("qperr_rx_addr", 0..=7)
     .limit("qperr_host_addr", 0..=7)

@@ -108,6 +108,20 @@ impl World {
         self.offer("again", &[("qp", 5), ("msn", msn(n))]);
     }
 
+    /// Table RNR.
+    fn write_retry(&mut self, retry: u32) {
+        let mut data = [0u32; 16];
+        data[0] = retry;
+        for (name, value) in [("cfg_table", 5), ("cfg_index", 5), ("cfg_valid", 1)] {
+            self.bench.set(name, value);
+        }
+        self.bench.set_words("cfg_data", &data);
+        self.bench.clock();
+        self.bench.set("cfg_valid", 0);
+        self.clocks(20);
+        assert!(!self.bench.high("cfg_busy"));
+    }
+
     /// A whole round for one message, up to its second attempt.
     fn round(&mut self, n: u64, code: u64) {
         assert_eq!(self.refuse(n, code), Some(true));
@@ -204,4 +218,53 @@ fn n2_errors_wait_while_messages_enter_again() {
     w.retire(0, 3);
     assert_eq!(w.cqes, [(msn(0), 0)]);
     w.offer("cmsg", &[("qp", 5), ("msn", msn(4)), ("npkts", 1)]);
+}
+
+/// N2: neither the question nor a message that begins again waits for the end of a burst of retired packets, nor holds it up.
+#[test]
+fn n2_a_burst_of_retired_packets_lets_both_in() {
+    let mut w = World::new(7);
+    assert_eq!(w.refuse(3, 9), Some(true));
+    // packets of another queue pair, one after the other
+    for (name, value) in [("ret_qp", 6), ("ret_msn", 0), ("ret_bytes", 3), ("ret_valid", 1)] {
+        w.bench.set(name, value);
+    }
+    assert_eq!(w.over(), Some(msn(0)));
+    for (name, value) in [("again_qp", 5), ("again_msn", msn(3))] {
+        w.bench.set(name, value);
+    }
+    w.take("again");
+    let mut taken = 0;
+    for port in ["over", "again"] {
+        // even while they ask without end
+        w.bench.set(&format!("{port}_valid"), 1);
+        for _ in 0..100 {
+            taken += usize::from(w.bench.high("ret_ready"));
+            w.clock();
+        }
+        w.bench.set(&format!("{port}_valid"), 0);
+    }
+    assert!(taken > 30, "{taken}");
+    w.bench.set("ret_valid", 0);
+    w.clocks(5);
+    w.retire(3, 3);
+    (0..3).for_each(|n| w.retire(n, 3));
+    assert_eq!(w.cqes.len(), 4, "message 3 has begun again: {:?}", w.cqes);
+}
+
+/// N3: retries that are named after the queue pair was opened count from the beginning, and are restored.
+#[test]
+fn n3_retries_may_be_named_later() {
+    let mut w = World::new(7);
+    w.round(0, 9);
+    w.write_retry(1);
+    w.round(0, 9);
+    w.retire(0, 3);
+    assert_eq!(w.cqes, [(msn(0), 0)], "restored");
+    w.round(1, 9);
+    assert_eq!(w.refuse(1, 9), None, "no retry is left");
+    assert_eq!(w.cqes[1..], [(msn(1), 13), (msn(2), 5), (msn(3), 5)]);
+    let mut w = World::new(0);
+    w.write_retry(7);
+    (0..10).for_each(|_| w.round(0, 9));
 }

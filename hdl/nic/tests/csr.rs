@@ -13,7 +13,7 @@ fn with_sends(sends: bool) -> BuildConfig {
 fn simulation_equals_verilog() {
     difftest!(Csr::new(&with_sends(true)), clock: clock, inputs: {
         reset, axil_awaddr, axil_awvalid, axil_wdata, axil_wvalid, axil_bready, axil_araddr, axil_arvalid, axil_rready,
-        events, init_done, cfg_busy, doorbell_ready, rdoorbell_ready
+        events, init_done, cfg_busy, doorbell_ready, rdoorbell_ready, drained_valid, drained_qp
     })
     .top("csr")
     .cycles(1500)
@@ -46,11 +46,17 @@ fn simulation_equals_verilog() {
                     reg::table_commit::OFFSET,
                     reg::doorbell::OFFSET,
                     reg::doorbell_rq::OFFSET,
+                    reg::qp_drain::OFFSET,
                     reg::table_data::OFFSET + 60,
                     reg::counter::OFFSET + 8,
                 ];
                 inputs.set(address, u32::from(*random.pick(&known)));
             }
+        }
+        // mostly the queue pair asked for
+        if random.chance(0.7) {
+            let asked = inputs.sampled("drain_qp") as u32;
+            inputs.set("drained_qp", asked);
         }
         if random.chance(0.7) {
             inputs.set("init_done", 1u32);
@@ -198,6 +204,30 @@ fn doorbells_of_receives_have_a_stream_of_their_own() {
     for _ in 0..3 {
         assert!(write(&mut dut, reg::doorbell_rq::OFFSET, 0x0002_0007));
         assert!(!dut.output("rdoorbell_valid").unwrap().get_bit());
+    }
+}
+
+/// Section 10: software asks whether a queue pair is drained; what is said of another one, or was said before, is no answer.
+#[test]
+fn a_drained_queue_pair_is_told() {
+    let mut dut = instance("sim");
+    let tell = |dut: &mut Dut, qp: u64| {
+        dut.input("drained_qp").unwrap().set_u64(qp);
+        dut.input("drained_valid").unwrap().set_bit(true);
+        dut.cycle();
+        dut.input("drained_valid").unwrap().set_bit(false);
+    };
+    assert_eq!(read(&mut dut, reg::qp_drain::OFFSET), 0);
+    for qp in [7u32, 0, 0xFFFF, 7] {
+        tell(&mut dut, qp.into());
+        assert!(write(&mut dut, reg::qp_drain::OFFSET, qp));
+        assert!(dut.output("drain_valid").unwrap().get_bit());
+        assert_eq!(dut.output("drain_qp").unwrap().get_u64(), u64::from(qp));
+        tell(&mut dut, u64::from(qp ^ 1));
+        assert_eq!(read(&mut dut, reg::qp_drain::OFFSET), 1);
+        tell(&mut dut, qp.into());
+        assert_eq!(read(&mut dut, reg::qp_drain::OFFSET), 0);
+        assert!(!dut.output("drain_valid").unwrap().get_bit());
     }
 }
 

@@ -255,7 +255,7 @@ fn opening_forgets() {
 fn simulation_equals_verilog() {
     let small = BuildConfig { qps: 2, msgs_per_stream: 4, ..build("sim").unwrap() };
     difftest!(MessageTracker::new(&small), clock: clock, inputs: {
-        reset, start, qp, msn, payload_bytes, length, attempt, take, clear, consuming, receive, request, pass_ready
+        reset, fault, start, qp, msn, payload_bytes, length, attempt, take, clear, consuming, receive, request, pass_ready
     })
     .top("message_tracker")
     .cycles(6000)

@@ -24,8 +24,8 @@ fn simulation_equals_verilog() {
     let report = difftest!(PacketBuilder::new(&small()), clock: clock, inputs: {
         reset, cfg_valid, cfg_table, cfg_index, cfg_data, msgrow_ask, msgrow_valid, msgrow_addr, msgrow_laddr, msgrow_raddr,
         msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, msgrow_tag, msgrow_swap_add, msgrow_compare,
-        rsprow_ask, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn, attempt_write, attempt_addr, attempt_value, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
-        desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_ts,
+        rsprow_ask, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
+        desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_attempt, desc_ts,
         desc_port, dr_desc_ready, header_ready
     })
     .top("packet_builder")
@@ -34,7 +34,6 @@ fn simulation_equals_verilog() {
     .limit("cfg_table", 0..=2)
     .limit("cfg_index", 0..=3)
     .limit("msgrow_addr", 0..=15)
-    .limit("attempt_addr", 0..=15)
     .limit("rsprow_addr", 0..=15)
     .limit("msgrow_opcode", 0..=6)
     .limit("desc_source", 0..=2)
@@ -61,6 +60,7 @@ fn simulation_equals_verilog() {
             "desc_first",
             "desc_last",
             "desc_source",
+            "desc_attempt",
             "desc_ts",
             "desc_port",
         ],
@@ -264,6 +264,47 @@ fn a_row_is_written_after_a_resend_that_waits_for_room() {
     }
     assert!(taken && builder.get("msgrow_ready") == 1);
     assert!(headers > in_front, "{headers} headers left, {in_front} descriptors were in front of the resend");
+}
+
+/// N2: a resend that was granted before its message began again leaves with the attempt of then, though it leaves afterwards.
+#[test]
+fn n2_a_packet_has_the_attempt_of_its_slot() {
+    let config = BuildConfig { sends: true, ..config(64, "sim") };
+    let mut builder = Builder::new(&config);
+    builder.open(8);
+    builder.set("dr_desc_ready", 1);
+    let row = 3 * config.msgs_per_stream as u64 + 5;
+    for (name, value) in [("msgrow_addr", row), ("msgrow_opcode", 2), ("msgrow_peer_qpn", 9), ("msgrow_valid", 1)] {
+        builder.set(name, value);
+    }
+    builder.dut.cycle();
+    builder.set("msgrow_valid", 0);
+    // headers are not taken away, so the first resend is still here when the second attempt is granted
+    builder.set("header_ready", 0);
+    let attempts = [0, 0, 1, 0, 1, 1];
+    for attempt in attempts {
+        for (name, value) in [("conn", 1), ("qp", 3), ("msn", 5), ("bytes", 100), ("rtx", 1), ("attempt", attempt)] {
+            builder.set(&format!("desc_{name}"), value);
+        }
+        builder.set("desc_valid", 1);
+        builder.dut.cycle();
+        builder.set("desc_valid", 0);
+        builder.dut.cycles(8);
+    }
+    builder.set("header_ready", 1);
+    let mut headers = vec![];
+    for _ in 0..200 {
+        builder.dut.eval();
+        if builder.get("header_valid") == 1 {
+            headers.push(builder.dut.output("header_bits").expect("a port").to_words());
+        }
+        builder.dut.cycle();
+    }
+    assert_eq!(headers.len(), attempts.len());
+    for (n, attempt) in attempts.iter().enumerate() {
+        assert_eq!(headers[n] == headers[0], *attempt == 0, "packet {n}: only the attempt tells them apart");
+        assert_eq!(headers[n] == headers[2], *attempt == 1, "packet {n}");
+    }
 }
 
 /// Section 7, offsets; S6: no read for a NOP.

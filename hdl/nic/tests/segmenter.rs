@@ -435,6 +435,7 @@ fn all_in_order(config: &BuildConfig, seeds: std::ops::Range<u64>) {
         assert!(w.conns.iter().all(|c| c.0.is_empty()), "messages left behind: {:?}", w.conns);
         assert!(w.responses.iter().all(|c| c.0.is_empty()), "responses left behind: {:?}", w.responses);
         assert_eq!(w.room, vec![config.conn_fifo; 4], "every message that left was reported");
+        assert_eq!(w.back, vec![config.conn_fifo; 4], "every message that came back left again, and without rel_conn");
     }
 }
 

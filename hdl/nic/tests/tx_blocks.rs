@@ -78,8 +78,8 @@ fn core_equals_verilog() {
         msg_length, rel_conn_ready, ack_valid, ack_conn, ack_home, ack_cum, ack_ts_echo, ack_service, ack_ce, ack_dup,
         ack_flags, ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_ready, ret_ready, resp_ready, nak_ready, cerr_ready,
         qperr_data, portset_ready, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_ready, over_done,
-        over_failed, over_head, again_ready, rsp_valid, rsp_conn, rsp_error, rsp_code, rsp_qp, rsp_msn, rsp_npkts, rsp_length,
-        rsp_peer_qpn
+        over_failed, over_head, again_ready, completion_busy, drain_valid, drain_qp, rsp_valid, rsp_conn, rsp_error, rsp_code,
+        rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn
     })
     .top("tx_core")
     .cycles(700)

@@ -124,6 +124,11 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
         .write
 }
 
+/// The row that names the retries of an open queue pair (N3).
+pub fn rnr_retry(number: u16, retries: u8) -> TableWrite {
+    RowWriter::new(table::rnr::NUMBER, number).set(table::rnr::RETRY, retries).write
+}
+
 /// The row of a memory region.
 pub fn key(index: u32, k: &KeyConfig) -> TableWrite {
     use table::key as f;
@@ -214,6 +219,11 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
     Some((config, rings))
 }
 
+/// What [`rnr_retry`] wrote.
+pub fn read_rnr_retry(row: &Row) -> u8 {
+    table::rnr::RETRY.get(row) as u8
+}
+
 /// What [`key`] wrote.
 pub fn read_key(row: &Row) -> KeyConfig {
     use table::key as f;
@@ -280,5 +290,7 @@ mod tests {
         let rights = Rights { remote_write: true, ..Rights::default() };
         let region = KeyConfig { valid: true, key_low: 0x5a, pd: 3, rights, base: 1, length: u64::MAX, dma_base: 1 << 62 };
         assert_eq!(read_key(&key(63, &region).row), region);
+        let retries = rnr_retry(11, 6);
+        assert_eq!((retries.table, retries.index, read_rnr_retry(&retries.row)), (5, 11, 6));
     }
 }

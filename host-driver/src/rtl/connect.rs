@@ -7,10 +7,16 @@ use crate::device::{QpState, WcStatus};
 use mrnic_firmware::{Action, Endpoint, State};
 use mrnic_host_bus::rows;
 use mrnic_model::QpConfig;
-use mrnic_regs::table;
+use mrnic_regs::{reg, table};
+use std::time::{Duration, Instant};
 
 /// Of `rnr_retry`: without limit.
 const RNR_RETRY_UNLIMITED: u8 = 7;
+/// How often in a row the NIC is asked whether a queue pair number is drained; it takes some clocks to look.
+const DRAIN_READS: u32 = 8;
+/// A number that has not drained by then is opened all the same: only a connection that the NIC has given up keeps packets for so long, and on that
+/// one a queue pair begins in Error, which is how this driver learns of it.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(15);
 
 impl Engine {
     /// Carries out what the control plane wants.
@@ -28,7 +34,13 @@ impl Engine {
                         self.bind(qpn, conn);
                     }
                 }
-                Action::Down { conn, .. } => self.connection_lost(conn),
+                Action::Down { conn, .. } => {
+                    self.connection_lost(conn);
+                    let of_conn = |(qpn, at): (&u32, &(Instant, u16))| (at.1 == conn).then_some(*qpn);
+                    for qpn in self.deferred.iter().filter_map(of_conn).collect::<Vec<_>>() {
+                        self.strand(qpn, WcStatus::RetryExceeded);
+                    }
+                }
                 Action::Failed { peer, .. } => {
                     for qpn in self.unbound(&peer) {
                         self.strand(qpn, WcStatus::RetryExceeded);
@@ -66,9 +78,15 @@ impl Engine {
         waiting.map(|(qpn, _)| qpn as u32).collect()
     }
 
-    /// Opens the queue pair in the NIC. Both streams begin at MSN 0: the row is written whole in RTR, when a program has not yet said at which
-    /// PSN it will begin to send, nor its rnr_retry, so that has no limit; packets of other incarnations are told apart by the connection's PPSNs.
+    /// Opens the queue pair in the NIC, at once or when nothing of an earlier queue pair of this number is under way (section 10). Both streams
+    /// begin at MSN 0: the row is written whole in RTR, when a program has not yet said at which PSN it will begin to send, nor its rnr_retry,
+    /// which has a row of its own and no limit until then.
     fn bind(&mut self, qpn: u32, conn: u16) {
+        if !self.number_is_drained(qpn) {
+            self.deferred.entry(qpn).or_insert((Instant::now(), conn)).1 = conn;
+            return;
+        }
+        self.deferred.remove(&qpn);
         let Some(entry) = self.qp(qpn) else { return };
         entry.conn = Some(conn);
         let rings = entry.queues.rings.rings();
@@ -76,11 +94,53 @@ impl Engine {
             pd: entry.pd,
             cq_log2: rings.cq_log2,
             min_rnr_timer: entry.min_rnr_timer,
-            rnr_retry: RNR_RETRY_UNLIMITED,
+            rnr_retry: entry.rnr_retry.unwrap_or(RNR_RETRY_UNLIMITED),
             ..QpConfig::new(conn, entry.dest_qpn)
         };
         self.write_row(&rows::qp(qpn as u16, &config, &rings));
         self.ring_what_waits(qpn);
+    }
+
+    /// Opens what waits for its number to be drained. Returns whether it did.
+    pub fn bind_deferred(&mut self) -> bool {
+        let mut worked = false;
+        for (qpn, (since, conn)) in self.deferred.clone() {
+            if self.qp(qpn).is_none_or(|entry| entry.lease.is_none() || entry.conn.is_some()) {
+                self.deferred.remove(&qpn);
+                continue;
+            }
+            if since.elapsed() > DRAIN_PATIENCE {
+                self.undrained.remove(&qpn);
+            }
+            self.bind(qpn, conn);
+            worked |= !self.deferred.contains_key(&qpn);
+        }
+        worked
+    }
+
+    /// Is nothing of an earlier queue pair of this number under way in the NIC?
+    fn number_is_drained(&mut self, qpn: u32) -> bool {
+        if !self.undrained.contains(&qpn) {
+            return true;
+        }
+        self.carrier.write32(reg::qp_drain::OFFSET, qpn);
+        let drained = (0..DRAIN_READS).any(|_| {
+            let read = self.carrier.read32(reg::qp_drain::OFFSET);
+            read.is_ok_and(|word| reg::qp_drain::BUSY.get(&[word]) == 0)
+        });
+        if drained {
+            self.undrained.remove(&qpn);
+        }
+        drained
+    }
+
+    /// N3: the program names its retries on the way to RTS.
+    pub fn name_retries(&mut self, qpn: u32, retries: u8) {
+        let Some(entry) = self.qp(qpn) else { return };
+        entry.rnr_retry = Some(retries);
+        if entry.conn.is_some() {
+            self.write_row(&rows::rnr_retry(qpn as u16, retries));
+        }
     }
 
     /// Closes the queue pair in the NIC, if it is open there, and waits until it is.
@@ -89,6 +149,7 @@ impl Engine {
         if entry.conn.take().is_some() && !self.fatal {
             self.write_row(&rows::closed(table::qp::NUMBER, qpn as u16));
             self.settle();
+            self.undrained.insert(qpn);
         }
     }
 

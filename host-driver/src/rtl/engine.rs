@@ -16,7 +16,7 @@ use mrnic_host_bus::rows::TableWrite;
 use mrnic_model::OpenMr0;
 use mrnic_regs::reg;
 use mrnic_wire::Profile;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -54,6 +54,10 @@ pub struct Engine {
     pub keys: RegionKeys,
     /// Where events of the opens go.
     pub sinks: Vec<(u64, Arc<dyn EventSink>)>,
+    /// Queue pair numbers that were open in the NIC and are closed: packets of that life may still be under way.
+    pub undrained: BTreeSet<u32>,
+    /// Queue pairs that wait for their number to be drained: since when, and for which connection they are.
+    pub deferred: BTreeMap<u32, (Instant, u16)>,
     /// What the staging words of the tables hold.
     staged: [Option<u32>; 16],
     /// The NIC is gone, and everybody was told.
@@ -182,6 +186,8 @@ impl Engine {
             free_qpns: (FIRST_QPN..sizes.qps).collect(),
             keys: RegionKeys::new(sizes.keys),
             sinks: Vec::new(),
+            undrained: BTreeSet::new(),
+            deferred: BTreeMap::new(),
             staged: [None; 16],
             fatal: false,
         };
@@ -246,6 +252,7 @@ impl Engine {
             worked = true;
         }
         self.run_connections();
+        worked |= self.bind_deferred();
         for qpn in FIRST_QPN..self.qps.len() as u32 {
             worked |= self.harvest(qpn);
         }

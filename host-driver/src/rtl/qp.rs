@@ -34,6 +34,8 @@ pub struct Entry {
     pub dest_qpn: u32,
     /// Encoded as the program named them.
     pub min_rnr_timer: u8,
+    /// As the program named it in RTS.
+    pub rnr_retry: Option<u8>,
     pub peer: Option<Endpoint>,
     pub lease: Option<Lease>,
     /// It is open in the NIC, on this connection.
@@ -94,9 +96,11 @@ impl Engine {
     fn release(&mut self, qpn: u32) -> bool {
         let bound = self.qp(qpn).is_some_and(|entry| entry.conn.is_some());
         self.unbind(qpn);
+        self.deferred.remove(&qpn);
         let now_us = self.now_us();
         let Some(entry) = self.qp(qpn) else { return bound };
         entry.wanted = QpState::Reset;
+        entry.rnr_retry = None;
         (entry.failed, entry.draining, entry.rung, entry.peer) = (false, false, (0, 0), None);
         entry.send_cq.forget(qpn);
         entry.recv_cq.forget(qpn);
@@ -161,6 +165,9 @@ impl Engine {
             (QpState::Rtr | QpState::Sqd, QpState::Rts) => {
                 entry.wanted = QpState::Rts;
                 entry.draining = false;
+                if let Some(retries) = change.rnr_retry {
+                    self.name_retries(qpn, retries);
+                }
                 self.ring_what_waits(qpn);
             }
             (QpState::Rts, QpState::Sqd) => {
@@ -232,6 +239,7 @@ impl Qp {
             failed: false,
             dest_qpn: 0,
             min_rnr_timer: 0,
+            rnr_retry: None,
             peer: None,
             lease: None,
             conn: None,

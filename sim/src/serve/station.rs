@@ -260,6 +260,7 @@ fn tell(checker: &mut Checker, write: &TableWrite, paths: &[Row; 8]) -> Result<(
             }
         },
         table::key::NUMBER => checker.register_key(index.into(), &rows::read_key(row)),
+        table::rnr::NUMBER => checker.set_rnr_retry(index, rows::read_rnr_retry(row)),
         _ => Ok(()),
     }
 }

@@ -333,7 +333,6 @@ impl Rig {
         q.tx_start_msn = START_MSN;
         q.rx_start_msn = START_MSN;
         q.cq_log2 = stream.rings.cq_log2;
-        q.rnr_retry = 0;
         let rings = stream.rings;
         n.streams.push(stream);
         self.apply(node, NodeSetup { qps: vec![(qp, q, rings)], ..NodeSetup::default() });

@@ -88,6 +88,11 @@ impl End {
         self.qp.modify(&self.change(QpState::Init)).unwrap();
     }
 
+    /// Back to the beginning, whatever is under way.
+    pub fn reset(&self) {
+        self.qp.modify(&self.change(QpState::Reset)).unwrap();
+    }
+
     /// Ready to receive and to send.
     pub fn ready(&self, peer: (GidEntry, u32)) {
         self.init();
@@ -96,6 +101,11 @@ impl End {
 
     /// From INIT on.
     pub fn connect(&self, peer: (GidEntry, u32)) {
+        self.connect_with(peer, None);
+    }
+
+    /// The same with so many retries of messages that find no receive; the peer asks for 10 us between them.
+    pub fn connect_with(&self, peer: (GidEntry, u32), rnr_retry: Option<u8>) {
         let path = PathAttributes {
             gid: peer.0.gid,
             source_gid_index: 0,
@@ -105,9 +115,9 @@ impl End {
             service_level: 0,
             port: 1,
         };
-        let rtr = QpChange { path: Some(path), dest_qpn: Some(peer.1), rq_psn: Some(5), ..self.change(QpState::Rtr) };
-        self.qp.modify(&rtr).unwrap();
-        self.qp.modify(&QpChange { sq_psn: Some(9), ..self.change(QpState::Rts) }).unwrap();
+        let (path, dest_qpn, min_rnr_timer) = (Some(path), Some(peer.1), Some(1));
+        self.qp.modify(&QpChange { path, dest_qpn, rq_psn: Some(5), min_rnr_timer, ..self.change(QpState::Rtr) }).unwrap();
+        self.qp.modify(&QpChange { sq_psn: Some(9), rnr_retry, ..self.change(QpState::Rts) }).unwrap();
     }
 
     pub fn address(&self) -> (GidEntry, u32) {

@@ -42,7 +42,8 @@ impl Server {
         };
         change(&mut options);
         let socket = mrnic_host_bus::socket_of(session.path());
-        let thread = std::thread::spawn(move || serve::run(&options));
+        let thread =
+            std::thread::spawn(move || serve::run(&options).inspect_err(|error| println!("the server fails: {error:#}")));
         // The model may have to be built first.
         let waits = loop {
             if let Ok(stream) = UnixStream::connect(&socket) {

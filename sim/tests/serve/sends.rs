@@ -200,8 +200,7 @@ fn receives_are_flushed_in_order_when_the_queue_pair_is_moved_to_error() {
 /// Q3: what a peer does wrong ends both queue pairs, each with its own status, and the receiver is told.
 #[test]
 fn a_message_that_does_not_fit_its_receive_fails_at_both_ends() {
-    // Not in lockstep: queue pairs are closed while refused packets go out as NOPs (S6), whose destination is then 0 in the model and still known in the RTL.
-    let mut server = Server::start("clean", |options| options.lockstep = false);
+    let mut server = Server::start("clean", |_| ());
     let cases = [
         (WcStatus::LocalLength, 9, false, WcStatus::RemoteInvalidRequest, AsyncEvent::QpRequestError(Token(2))),
         (WcStatus::LocalProtection, 8, true, WcStatus::RemoteOperation, AsyncEvent::QpRequestError(Token(2))),
@@ -231,8 +230,7 @@ fn a_message_that_does_not_fit_its_receive_fails_at_both_ends() {
 /// The peer names a region with a wrong key: the receiver's queue pair fails, and shows it by its receives.
 #[test]
 fn a_refused_write_flushes_the_receives_of_the_queue_pair_that_refused_it() {
-    // Not in lockstep: queue pairs are closed while refused packets go out as NOPs (S6), whose destination is then 0 in the model and still known in the RTL.
-    let mut server = Server::start("clean", |options| options.lockstep = false);
+    let mut server = Server::start("clean", |_| ());
     let [a, b] = End::pair(server.session(), 4096);
     b.post_recv(5, 0, 8).unwrap();
     let remote = Remote { addr: b.buffer.as_ptr() as u64, rkey: b.keys.rkey ^ 1 };
@@ -242,5 +240,60 @@ fn a_refused_write_flushes_the_receives_of_the_queue_pair_that_refused_it() {
     b.events.wait_for(AsyncEvent::QpFatal(Token(2)));
     a.close();
     b.close();
+    server.finish();
+}
+
+/// N3: the retries that a program names in RTS, after its queue pair was opened in the NIC, are those that are used up.
+#[test]
+fn n3_retries_named_in_rts_are_used_up() {
+    let mut server = Server::start("clean", |_| ());
+    for retries in [0, 2] {
+        let ends = [End::open(server.session(), 4096), End::open(server.session(), 4096)];
+        ends.iter().for_each(End::init);
+        let [a, b] = &ends;
+        std::thread::scope(|scope| {
+            scope.spawn(|| a.connect_with(b.address(), Some(retries)));
+            b.connect(a.address());
+        });
+        a.message(SendOp::Send { imm: None }, 7, 0, 8, false).unwrap();
+        a.message(SendOp::Send { imm: None }, 8, 0, 8, false).unwrap();
+        let sent = a.completions(2);
+        assert_eq!(
+            [(sent[0].wr_id, sent[0].status), (sent[1].wr_id, sent[1].status)],
+            [(7, WcStatus::RnrRetryExceeded), (8, WcStatus::Flushed)]
+        );
+        assert_eq!(b.qp.status().state, QpState::Rts, "who has no receive stays as it was");
+        ends.into_iter().for_each(End::close);
+    }
+    server.finish();
+}
+
+/// Section 10: a queue pair that is reset in mid-traffic is opened again when the NIC has nothing of it under way; both streams begin at MSN 0 again.
+#[test]
+fn a_queue_pair_is_reset_in_mid_traffic_and_opened_again() {
+    const BYTES: usize = 20_000;
+    // Not in lockstep: queue pairs are closed in the middle of steps, which the checker of a served NIC does not follow.
+    let mut server = Server::start("loss-10", |options| options.lockstep = false);
+    let mut ends = [End::open(server.session(), 2 * BYTES), End::open(server.session(), 2 * BYTES)];
+    fill(&mut ends[0], 3);
+    for round in 0..4 {
+        ends.iter().for_each(End::init);
+        End::connect_both(&ends);
+        let [a, b] = &ends;
+        let piece = 1000 * (round + 1);
+        b.post_recv(7, BYTES, piece).unwrap();
+        a.message(SendOp::Send { imm: None }, 5, 0, piece, false).unwrap();
+        let sent = a.completions(1);
+        assert_eq!((sent[0].wr_id, sent[0].status), (5, WcStatus::Success), "round {round}");
+        assert_eq!(b.completions(1)[0].status, WcStatus::Success);
+        assert!(b.buffer[BYTES..BYTES + piece] == a.buffer[..piece], "round {round}");
+        // under way when both are reset: WRITEs, and a SEND that finds no receive
+        for _ in 0..6 {
+            a.write(b, 0, BYTES, true).unwrap();
+        }
+        a.message(SendOp::Send { imm: None }, 6, 0, 3000, false).unwrap();
+        ends.iter().for_each(End::reset);
+    }
+    ends.into_iter().for_each(End::close);
     server.finish();
 }

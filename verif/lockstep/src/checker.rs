@@ -83,6 +83,8 @@ pub(crate) struct Causes {
     pub naks: VecDeque<(u32, u8, u32)>,
     /// The same for want of a receive.
     pub rnrs: VecDeque<RnrEvent>,
+    /// QP that waits (N1) -> the tick at which its wait began.
+    pub waits: HashMap<u32, u32>,
     /// QP -> packets refused by it (R4) less error events seen; the event may come before the step's record.
     pub refusals: HashMap<u32, i64>,
     /// Retired packets that completion has yet to count.
@@ -137,6 +139,7 @@ impl Checker {
     /// Opens a queue pair.
     pub fn open_qp(&mut self, qpn: u16, config: &QpConfig, rings: HostRings) -> std::result::Result<(), ConfigError> {
         self.model.open_qp(qpn.into(), config)?;
+        self.causes.waits.remove(&u32::from(qpn));
         self.rings[usize::from(qpn)] =
             Some(RingState { rings, cq_log2: config.cq_log2, wqes: 0, cqes: 0, recvs: 0, recv_cqes: 0 });
         Ok(())
@@ -150,7 +153,13 @@ impl Checker {
         }
         self.causes.naks.retain(|nak| nak.0 != u32::from(qpn));
         self.causes.rnrs.retain(|rnr| rnr.qpn != u32::from(qpn));
+        self.causes.waits.remove(&u32::from(qpn));
         self.causes.packets_left.retain(|message, _| message.0 != u32::from(qpn));
+    }
+
+    /// Names the retries of an open queue pair (N3).
+    pub fn set_rnr_retry(&mut self, qpn: u16, retries: u8) -> std::result::Result<(), ConfigError> {
+        self.model.set_rnr_retry(qpn.into(), retries)
     }
 
     /// Closes a connection and its queue pairs.

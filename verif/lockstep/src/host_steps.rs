@@ -54,7 +54,12 @@ impl Checker {
                 s.field("qp", rnr.qpn);
                 s.field("code", rnr.code);
                 s.field("msn", rnr.msn);
-                self.model.step_withdraw(s.record.get("now") as u32, &rnr)
+                let now = s.record.get("now") as u32;
+                let began = self.model.step_withdraw(now, &rnr);
+                if began == Ok(true) {
+                    self.causes.waits.insert(rnr.qpn, now);
+                }
+                began
             }
             k => {
                 s.text("kind", k.to_string(), "1 to 4");
@@ -76,6 +81,7 @@ impl Checker {
         });
         match self.model.step_rnr(s.record.get("now") as u32, qp) {
             Ok(true) => {
+                self.causes.waits.remove(&qp);
                 for (msn, npkts) in withdrawn {
                     self.causes.packets_left.insert((qp, msn), npkts);
                 }

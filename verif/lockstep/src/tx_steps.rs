@@ -9,6 +9,8 @@ use mrnic_model::{AckVerdict, Grant, GrantInputs, Outgoing, StepError, TimerActi
 
 /// Retirements that may fall into the time between a slot's read of the bytes in flight and its record.
 const FREED: usize = 64;
+/// N1: ticks for which a slot may still overlook that a queue pair waits.
+const OVERLOOKED_TICKS: i32 = 2;
 
 impl Checker {
     pub(crate) fn ack(&mut self, s: &mut Step) {
@@ -82,6 +84,7 @@ impl Checker {
         };
         if kind == 0 {
             self.inflight(s, conn);
+            self.not_waiting(s);
         }
         match self.model.step_grant(r.get("now") as u32, conn, &inputs) {
             Ok(Grant::Packet(p)) => {
@@ -129,6 +132,17 @@ impl Checker {
             // named by the comparison of the bytes in flight
             Err(StepError::InflightTooSmall { .. }) => {}
             Err(e) => s.text("kind", kind.to_string(), e.to_string()),
+        }
+    }
+
+    /// N1: no new packet of a queue pair that waits. Its slot may have begun before the wait, or shortly afterwards.
+    fn not_waiting(&self, s: &mut Step) {
+        let (qp, now) = (s.record.get("qp") as u32, s.record.get("now") as u32);
+        let Some(began) = self.causes.waits.get(&qp) else { return };
+        let failed = self.model.send_queue(qp).is_ok_and(|queue| queue.in_error());
+        let late = now.wrapping_sub(*began) as i32;
+        if late > OVERLOOKED_TICKS && !failed {
+            s.text("waits", format!("a new packet {late} ticks after the wait began"), "no new packet".to_string());
         }
     }
 

@@ -53,6 +53,11 @@ pub struct Csr {
     pub rdoorbell_ready: Signal<In, Bit>,
     pub rdoorbell_qp: Signal<Out, Bits<16>>,
     pub rdoorbell_index: Signal<Out, Bits<16>>,
+    /// Software asks whether this queue pair is drained; `drained` answers for the one it names.
+    pub drain_valid: Signal<Out, Bit>,
+    pub drain_qp: Signal<Out, Bits<16>>,
+    pub drained_valid: Signal<In, Bit>,
+    pub drained_qp: Signal<In, Bits<16>>,
     pub rto_min: Signal<Out, Bits<32>>,
     pub ack_delay: Signal<Out, Bits<32>>,
     pub ack_every: Signal<Out, Bits<3>>,
@@ -80,6 +85,8 @@ pub struct Csr {
     bell: DFF<Bits<32>>,
     rbell_valid: DFF<Bit>,
     rbell: DFF<Bits<32>>,
+    drain_held: DFF<Bit>,
+    drain: DFF<Bits<16>>,
     rto_min_reg: DFF<Bits<32>>,
     ack_delay_reg: DFF<Bits<32>>,
     ack_every_reg: DFF<Bits<3>>,
@@ -115,6 +122,7 @@ pub struct Csr {
     a_table_commit: Constant<Bits<16>>,
     a_doorbell: Constant<Bits<16>>,
     a_doorbell_rq: Constant<Bits<16>>,
+    a_qp_drain: Constant<Bits<16>>,
     a_staged: [Constant<Bits<16>>; STAGED],
     a_counter: [Constant<Bits<16>>; COUNTERS],
 }
@@ -185,6 +193,10 @@ impl Csr {
             rdoorbell_ready: Default::default(),
             rdoorbell_qp: Default::default(),
             rdoorbell_index: Default::default(),
+            drain_valid: Default::default(),
+            drain_qp: Default::default(),
+            drained_valid: Default::default(),
+            drained_qp: Default::default(),
             rto_min: Default::default(),
             ack_delay: Default::default(),
             ack_every: Default::default(),
@@ -210,6 +222,8 @@ impl Csr {
             bell: Default::default(),
             rbell_valid: Default::default(),
             rbell: Default::default(),
+            drain_held: Default::default(),
+            drain: Default::default(),
             rto_min_reg: Default::default(),
             ack_delay_reg: Default::default(),
             ack_every_reg: Default::default(),
@@ -245,6 +259,7 @@ impl Csr {
             a_table_commit: address(reg::table_commit::OFFSET),
             a_doorbell: address(reg::doorbell::OFFSET),
             a_doorbell_rq: address(reg::doorbell_rq::OFFSET),
+            a_qp_drain: address(reg::qp_drain::OFFSET),
             a_staged: array_init::array_init(|i| address(reg::table_data::OFFSET + 4 * i as u16)),
             a_counter: array_init::array_init(|i| address(reg::counter::OFFSET + 4 * i as u16)),
         }
@@ -274,6 +289,8 @@ impl Logic for Csr {
             bell,
             rbell_valid,
             rbell,
+            drain_held,
+            drain,
             rto_min_reg,
             ack_delay_reg,
             ack_every_reg,
@@ -347,7 +364,14 @@ impl Logic for Csr {
         if self.rbell_valid.q.val() & self.rdoorbell_ready.val() {
             self.rbell_valid.d.next = false;
         }
+        if self.drained_valid.val() & (self.drained_qp.val() == self.drain.q.val()) {
+            self.drain_held.d.next = false;
+        }
         if self.do_write.val() {
+            if self.write_address.q.val() == self.a_qp_drain.val() {
+                self.drain_held.d.next = true;
+                self.drain.d.next = self.write_data.q.val().get_bits::<16>(0);
+            }
             if self.write_address.q.val() == self.a_rto_min.val() {
                 self.rto_min_reg.d.next = self.write_data.q.val();
             }
@@ -394,6 +418,8 @@ impl Logic for Csr {
         self.rdoorbell_valid.next = self.rbell_valid.q.val();
         self.rdoorbell_qp.next = self.rbell.q.val().get_bits::<16>(16);
         self.rdoorbell_index.next = self.rbell.q.val().get_bits::<16>(0);
+        self.drain_valid.next = self.drain_held.q.val();
+        self.drain_qp.next = self.drain.q.val();
         comment!("a read takes three cycles: address, look-up, answer");
         self.axil_arready.next = !self.read_have.q.val();
         self.axil_rvalid.next = self.read_done.q.val();
@@ -428,6 +454,9 @@ impl Logic for Csr {
         }
         if self.read_address.q.val() == self.a_now.val() {
             self.value.next = self.tick.q.val();
+        }
+        if (self.read_address.q.val() == self.a_qp_drain.val()) & self.drain_held.q.val() {
+            self.value.next = self.one32.val();
         }
         if self.read_address.q.val() == self.a_rto_min.val() {
             self.value.next = self.rto_min_reg.q.val();
@@ -472,6 +501,8 @@ impl Logic for Csr {
             self.bell.d.next = 0.into();
             self.rbell_valid.d.next = false;
             self.rbell.d.next = 0.into();
+            self.drain_held.d.next = false;
+            self.drain.d.next = 0.into();
             self.rto_min_reg.d.next = self.rto_min_reset.val();
             self.ack_delay_reg.d.next = self.ack_delay_reset.val();
             self.ack_every_reg.d.next = self.ack_every_reset.val();

@@ -43,9 +43,6 @@ pub struct Egress<const W: usize, const K: usize> {
     pub rsprow_length: Signal<In, Bits<32>>,
     pub rsprow_tag: Signal<In, Bits<32>>,
     pub rsprow_peer_qpn: Signal<In, Bits<24>>,
-    pub attempt_write: Signal<In, Bit>,
-    pub attempt_addr: Signal<In, Bits<24>>,
-    pub attempt_value: Signal<In, Bit>,
     pub portset_valid: Signal<In, Bit>,
     pub portset_conn: Signal<In, Bits<16>>,
     pub portset_path: Signal<In, Bits<3>>,
@@ -67,6 +64,7 @@ pub struct Egress<const W: usize, const K: usize> {
     pub desc_first: Signal<In, Bit>,
     pub desc_last: Signal<In, Bit>,
     pub desc_source: Signal<In, Bits<2>>,
+    pub desc_attempt: Signal<In, Bit>,
     pub desc_ts: Signal<In, Bits<16>>,
     pub desc_port: Signal<In, Bits<16>>,
     pub ackdesc_valid: Signal<In, Bit>,
@@ -140,9 +138,6 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             rsprow_tag: Default::default(),
             rsprow_peer_qpn: Default::default(),
             rsprow_ready: Default::default(),
-            attempt_write: Default::default(),
-            attempt_addr: Default::default(),
-            attempt_value: Default::default(),
             portset_valid: Default::default(),
             portset_conn: Default::default(),
             portset_path: Default::default(),
@@ -164,6 +159,7 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             desc_first: Default::default(),
             desc_last: Default::default(),
             desc_source: Default::default(),
+            desc_attempt: Default::default(),
             desc_ts: Default::default(),
             desc_port: Default::default(),
             ackdesc_valid: Default::default(),
@@ -238,9 +234,6 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.rsprow_tag.next = self.rsprow_tag.val();
         self.packet_builder.rsprow_peer_qpn.next = self.rsprow_peer_qpn.val();
         self.rsprow_ready.next = self.packet_builder.rsprow_ready.val();
-        self.packet_builder.attempt_write.next = self.attempt_write.val();
-        self.packet_builder.attempt_addr.next = self.attempt_addr.val();
-        self.packet_builder.attempt_value.next = self.attempt_value.val();
         self.packet_builder.desc_valid.next = self.desc_valid.val();
         self.desc_ready.next = self.packet_builder.desc_ready.val();
         self.packet_builder.desc_kind.next = self.desc_kind.val();
@@ -258,6 +251,7 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.desc_first.next = self.desc_first.val();
         self.packet_builder.desc_last.next = self.desc_last.val();
         self.packet_builder.desc_source.next = self.desc_source.val();
+        self.packet_builder.desc_attempt.next = self.desc_attempt.val();
         self.packet_builder.desc_ts.next = self.desc_ts.val();
         self.packet_builder.desc_port.next = self.desc_port.val();
         self.dr_desc_valid.next = self.packet_builder.dr_desc_valid.val();

@@ -33,6 +33,7 @@ pub struct DataDesc {
     pub first: Bit,
     pub last: Bit,
     pub source: Bits<2>,
+    pub attempt: Bit,
     pub ts: Bits<16>,
     pub port: Bits<16>,
 }
@@ -116,10 +117,6 @@ pub struct PacketBuilder {
     pub rsprow_length: Signal<In, Bits<32>>,
     pub rsprow_tag: Signal<In, Bits<32>>,
     pub rsprow_peer_qpn: Signal<In, Bits<24>>,
-    /// N2: the message at that row (qp * M + msn mod M) begins again; never while a row is written.
-    pub attempt_write: Signal<In, Bit>,
-    pub attempt_addr: Signal<In, Bits<24>>,
-    pub attempt_value: Signal<In, Bit>,
     pub desc_valid: Signal<In, Bit>,
     pub desc_ready: Signal<Out, Bit>,
     /// 0 data, 1 NOP, 2 PROBE.
@@ -139,6 +136,8 @@ pub struct PacketBuilder {
     pub desc_last: Signal<In, Bit>,
     /// Of data: 0 of a message, 1 of a response, 2 ERROR_RESP, its code in `desc_qp`, the peer's QPN in `desc_index`.
     pub desc_source: Signal<In, Bits<2>>,
+    /// N2: MSGH.attempt of the message as it was when the slot was granted; of a response it says nothing.
+    pub desc_attempt: Signal<In, Bit>,
     pub desc_ts: Signal<In, Bits<16>>,
     pub desc_port: Signal<In, Bits<16>>,
     pub dr_desc_valid: Signal<Out, Bit>,
@@ -157,8 +156,6 @@ pub struct PacketBuilder {
     messages: Ram<MsgRow>,
     /// One row if the build has no SENDs.
     sends: Ram<SendRow>,
-    /// MSGH.attempt; one row if the build has no SENDs.
-    attempts: Ram<Bit>,
     /// One row if the build has no READs.
     asks: Ram<AskRow>,
     responses: Ram<ResponseRow>,
@@ -281,7 +278,6 @@ impl PacketBuilder {
             descs: Fifo::new(config.fifo.desc),
             messages: Ram::new(rows),
             sends: Ram::new(if config.sends { rows } else { 1 }),
-            attempts: Ram::new(if config.sends { rows } else { 1 }),
             net: NetTable::new(config.conns),
             headers: Fifo::new(config.fifo.dr_outstanding),
             asks: Ram::new(if config.reads { rows } else { 1 }),
@@ -331,9 +327,9 @@ impl PacketBuilder {
             shift_tail4: number(Ipv6Front::BITS - Ipv4Front::BITS);
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, msgrow_ask, msgrow_ready, msgrow_valid, msgrow_addr, msgrow_laddr,
             msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, msgrow_tag, msgrow_swap_add, msgrow_compare,
-            rsprow_ask, rsprow_ready, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn, attempt_write, attempt_addr, attempt_value,
+            rsprow_ask, rsprow_ready, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn,
             desc_valid, desc_ready, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req,
-            desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_ts, desc_port, dr_desc_valid,
+            desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_attempt, desc_ts, desc_port, dr_desc_valid,
             dr_desc_ready, dr_desc_addr, dr_desc_len, header_valid, header_ready, header_bits, header_bytes,
             header_payload_bytes, header_ipv6, header_layout, resends, resends_next, leaves, comes, outside, step, is_data, is_nop, is_probe, has_imm, fixed_bytes,
             ipv6, payload_bytes, pad, udp_bytes, offset, laddr, va, ipv4_bytes, sum, checksum, read_valid, read_addr,
@@ -373,7 +369,7 @@ impl Logic for PacketBuilder {
             read_addr,
             read_len
         );
-        clock!(self, clock, descs, messages, sends, attempts, asks, responses, message_gate, response_gate, net, headers);
+        clock!(self, clock, descs, messages, sends, asks, responses, message_gate, response_gate, net, headers);
         self.message_gate.reset.next = self.reset.val();
         self.response_gate.reset.next = self.reset.val();
         self.descs.reset.next = self.reset.val();
@@ -427,6 +423,7 @@ impl Logic for PacketBuilder {
         self.arriving.next.first = self.desc_first.val();
         self.arriving.next.last = self.desc_last.val();
         self.arriving.next.source = self.desc_source.val();
+        self.arriving.next.attempt = self.desc_attempt.val();
         self.arriving.next.ts = self.desc_ts.val();
         self.arriving.next.port = self.desc_port.val();
         self.descs.data_in.next = self.arriving.val();
@@ -461,14 +458,6 @@ impl Logic for PacketBuilder {
             self.sends.write_address.next = self.msgrow_addr.val();
         }
         self.sends.read_address.next = self.sends_at.val();
-        self.attempts.read_address.next = self.sends_at.val();
-        self.attempts.write_enable.next = self.with_sends.val() & (self.msgrow_valid.val() | self.attempt_write.val());
-        self.attempts.write_address.next = self.sends.write_address.val();
-        self.attempts.write_data.next = false;
-        if self.with_sends.val() & self.attempt_write.val() {
-            self.attempts.write_address.next = self.attempt_addr.val();
-            self.attempts.write_data.next = self.attempt_value.val();
-        }
         self.send_row.next = self.sends.read_data.val();
         self.read_free.next = !self.read_valid.q.val() | self.dr_desc_ready.val();
         if self.dr_desc_ready.val() {
@@ -638,6 +627,9 @@ impl Logic for PacketBuilder {
         }
         if self.is_probe.q.val() {
             self.back.next.bth_opcode = self.opcode_probe.val();
+        }
+        if !self.is_data.q.val() {
+            comment!("S6: a NOP, too, belongs to its path alone");
             self.back.next.bth_dest_qp = self.path_qp.val();
         }
         self.back.next.bth_pad = self.pad.q.val();
@@ -653,7 +645,7 @@ impl Logic for PacketBuilder {
             self.back.next.msgh_first = self.desc.val().first;
             self.back.next.msgh_last = self.desc.val().last;
             self.back.next.msgh_imm = self.has_imm.q.val();
-            self.back.next.msgh_attempt = self.with_sends.val() & self.of_message.val() & self.attempts.read_data.val();
+            self.back.next.msgh_attempt = self.with_sends.val() & self.of_message.val() & self.desc.val().attempt;
             self.back.next.msgh_sol = self.with_sends.val() & self.of_message.val() & self.send_row.val().solicited;
             self.back.next.msgh_fetch_add = (self.operation.q.val() == self.atomic_req_op.val()) & self.ask_row.val().fetch_add;
         }

@@ -44,6 +44,8 @@ pub struct MessageRow {
 pub struct MessageTracker {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// Fault 20: the bytes of an attempt count on in the next one.
+    pub fault: Signal<In, Bits<5>>,
     /// Reads the rows; `fits` and `late` are valid from the fourth clock on.
     pub start: Signal<In, Bit>,
     /// With `start`, `peek`, `clear`.
@@ -129,7 +131,7 @@ impl MessageTracker {
             slot_mask: Constant::new((m - 1).to_bits()),
             count: Constant::new(m.to_bits()),
             last_row: Constant::new((config.message_rows() as u64 - 1).to_bits());
-            clock, reset, start, qp, msn, payload_bytes, length, attempt, consuming, receive, request, take, clear, busy, fits, late,
+            clock, reset, fault, start, qp, msn, payload_bytes, length, attempt, consuming, receive, request, take, clear, busy, fits, late,
             at_exp, reached, exp, exp_read,
             pass_valid, pass_ready, pass_receive, pass_done, init_done, state,
             walk, at, number, payload, total, oldest, uses, used, asks, arrives, current, following, distance, behind, tries, is_late, sum, complete,
@@ -215,7 +217,8 @@ impl Logic for MessageTracker {
                 self.behind.d.next = self.oldest.q.val() - self.number.q.val();
                 comment!("N4: another attempt counts from 0");
                 self.counted.next = self.current.q.val().bytes;
-                if self.current.q.val().begun & (self.current.q.val().attempt != self.tries.q.val()) {
+                if self.current.q.val().begun & (self.current.q.val().attempt != self.tries.q.val()) & (self.fault.val() != 20)
+                {
                     self.counted.next = 0.into();
                 }
                 self.sum.d.next = bit_cast::<33, 32>(self.counted.val()) + bit_cast::<33, 13>(self.payload.q.val());

@@ -22,6 +22,8 @@ pub struct Desc {
     pub last: Bit,
     /// Of data and NOP: 0 of a message, 1 of a response, 2 ERROR_RESP (its code in `qp`, the peer's QPN in `index`).
     pub source: Bits<2>,
+    /// MSGH.attempt of the message (N2); of a response it says nothing.
+    pub attempt: Bit,
     pub ts: Bits<16>,
     pub port: Bits<16>,
 }

@@ -41,7 +41,7 @@ pub struct Message {
     pub imm: u32,
     pub rq_seq: u32,
     pub sol: bool,
-    /// It has begun again once (N2).
+    /// It has begun again once (N2); its descriptors say so.
     pub attempt: bool,
 }
 
@@ -310,13 +310,6 @@ impl Bench {
         self.set("msgrow_compare", message.compare);
         self.dut.cycle();
         self.set("msgrow_valid", 0);
-        if message.attempt {
-            self.set("attempt_write", 1);
-            self.set("attempt_addr", row);
-            self.set("attempt_value", 1);
-            self.dut.cycle();
-            self.set("attempt_write", 0);
-        }
         self.messages.insert(row, message);
     }
 
@@ -400,8 +393,7 @@ impl Bench {
             }
             KIND_NOP => {
                 let msg = Msg { msn, ..Msg::default() };
-                let of_response = || self.expected_response(d, 0).1;
-                (Body::Nop { msg }, if d.source > 0 { of_response() } else { message.expect("the message is known").peer_qpn })
+                (Body::Nop { msg }, OpenMr0::PATH_QP)
             }
             _ => (Body::Probe, OpenMr0::PATH_QP),
         };
@@ -419,6 +411,9 @@ impl Bench {
     }
 
     fn drive_desc(&self, d: &Desc) {
+        // as the message is when the slot is granted
+        let row = d.qp * self.config.msgs_per_stream as u64 + u64::from(d.msn) % self.config.msgs_per_stream as u64;
+        let attempt = d.kind == KIND_DATA && self.messages.get(&row).is_some_and(|message| message.attempt);
         for (name, value) in [
             ("kind", d.kind),
             ("conn", d.conn),
@@ -435,6 +430,7 @@ impl Bench {
             ("first", d.first.into()),
             ("last", d.last.into()),
             ("source", d.source),
+            ("attempt", attempt.into()),
             ("ts", d.ts.into()),
             ("port", d.port.into()),
         ] {

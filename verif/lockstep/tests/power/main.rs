@@ -33,7 +33,6 @@ const EARLY: &str = "hardware samples it early; a false value shows where it dec
 const FREE: &[(Kind, u64, &[&str], &str)] = &[
     (Kind::Rx, 0, &["now"], TIME),
     (Kind::Rx, 0, &["share"], NO_STEP),
-    (Kind::Rx, 0, &["qp_failed"], "a duplicate is not refused for it"),
     (Kind::Rx, 1, &["now"], TIME),
     (Kind::Rx, 1, &["class", "code", "addr", "bytes", "share", "exp", "rnr", "qp_failed"], NO_STEP),
     (Kind::Rx, 2, &["now"], TIME),

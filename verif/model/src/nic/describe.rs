@@ -81,6 +81,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if let Some(qp) = qp.filter(|_| !error) {
             desc.peer_qpn = qp.peer_qpn;
         }
+        if slot.nop {
+            // S6: a NOP belongs to its path alone.
+            desc.peer_qpn = P::PATH_QP;
+        }
         match record.kind {
             RecordKind::Message => {
                 let Some(qp) = qp else { return Ok(desc) };

@@ -476,6 +476,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 // The payload cannot be read: the message fails, and a NOP takes its place in the sequence.
                 packet.nop = true;
                 packet.len = 0;
+                packet.peer_qpn = P::PATH_QP;
                 let (qpn, msn) = (packet.qpn, packet.msn);
                 if packet.kind.is_response() {
                     self.fail_response(qpn, msn);

@@ -150,6 +150,16 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(())
     }
 
+    /// N3: names the retries of an open QP after it was opened; their count begins anew. A QP that is closed has none.
+    pub fn set_rnr_retry(&mut self, qpn: u32, retries: u8) -> Result<(), ConfigError> {
+        let Ok(qp) = self.qp_mut(qpn) else { return Ok(()) };
+        let config = QpConfig { rnr_retry: retries, ..qp.config };
+        config.check()?;
+        qp.config = config;
+        qp.send.set_retries(retries);
+        Ok(())
+    }
+
     /// The state of a QP.
     pub fn qp_state(&self, qpn: u32) -> Result<QpState, StepError> {
         Ok(self.qp(qpn)?.state())

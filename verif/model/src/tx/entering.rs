@@ -100,6 +100,11 @@ impl SendQueue {
         Ok(Withdrawal::Began)
     }
 
+    /// N3: so many retries from now on.
+    pub fn set_retries(&mut self, retries: u8) {
+        (self.rnr_retry, self.rnr_left) = (retries, retries);
+    }
+
     /// N1: a slot set a message aside; its next packet is `index`.
     pub fn set_aside(&mut self, msn: Msn, index: u32) {
         self.in_fifo = self.in_fifo.saturating_sub(1);

@@ -172,7 +172,7 @@ fn s6_resend_of_a_failed_qp_is_a_nop<P: Profile>() {
     let len = s.nic.encode(&Outgoing::Data(nop), None, &s.mem, &mut buf).unwrap();
     let parsed = P::parse_packet(&buf[..len]).unwrap();
     assert!(matches!(parsed.packet.body, Body::Nop { msg } if !msg.first && !msg.last));
-    assert_eq!((parsed.packet.ppsn, parsed.packet.dest_qp), (Ppsn::new(0), 0x50));
+    assert_eq!((parsed.packet.ppsn, parsed.packet.dest_qp), (Ppsn::new(0), P::PATH_QP), "it belongs to its path alone");
     // The other lost packet, with the error overlooked by an early sample: still the data of its message.
     let late = GrantInputs { qp_error_seen: Some(false), ..GrantInputs::default() };
     let Ok(Grant::Packet(data)) = s.nic.step_grant(11, 0, &late) else { panic!() };

@@ -15,6 +15,8 @@ impl<const W: usize> Logic for Completion<W> {
             cfg_held,
             cfg_read,
             held_conn,
+            held_rnr,
+            rnr_read,
             held_index,
             held_data,
             step,
@@ -43,9 +45,10 @@ impl<const W: usize> Logic for Completion<W> {
         self.flushes.reset.next = self.reset.val();
 
         comment!("configuration waits in a buffer");
-        if self.cfg_valid.val() & ((self.cfg_table.val() == 1) | (self.cfg_table.val() == 3)) {
+        if self.cfg_valid.val() & ((self.cfg_table.val() == 1) | (self.cfg_table.val() == 3) | (self.cfg_table.val() == 5)) {
             self.cfg_held.d.next = true;
             self.held_conn.d.next = self.cfg_table.val() == 1;
+            self.held_rnr.d.next = self.cfg_table.val() == 5;
             self.held_index.d.next = self.cfg_index.val();
             self.held_data.d.next = self.cfg_data.val().get_bits::<320>(0);
         }
@@ -234,8 +237,9 @@ impl<const W: usize> Logic for Completion<W> {
                             | self.cerr_valid.val()))
                     & !self.over_valid.val()
                     & !self.again_valid.val();
-                self.ret_ready.next =
-                    !self.cfg_held.q.val() & !(self.favour.q.val() & self.cmsg_valid.val() & self.cmsg_ready.val());
+                self.ret_ready.next = !self.cfg_held.q.val()
+                    & !(self.favour.q.val()
+                        & ((self.cmsg_valid.val() & self.cmsg_ready.val()) | self.over_valid.val() | self.again_valid.val()));
                 self.answered_ready.next = self.reads.val() & self.ret_ready.val() & !self.ret_valid.val();
                 comment!("what waited for a receive enters its ring: errors come after it");
                 self.nak_ready.next = !self.cfg_held.q.val()
@@ -247,8 +251,8 @@ impl<const W: usize> Logic for Completion<W> {
                 self.rxerr_ready.next =
                     self.nak_ready.val() & !self.nak_valid.val() & !(self.reads.val() & self.rnak_valid.val());
                 self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
-                self.over_ready.next =
-                    !self.cfg_held.q.val() & !self.ret_valid.val() & !(self.reads.val() & self.answered_valid.val());
+                self.over_ready.next = !self.cfg_held.q.val()
+                    & (self.favour.q.val() | !(self.ret_valid.val() | (self.reads.val() & self.answered_valid.val())));
                 self.again_ready.next = self.over_ready.val();
                 if self.cfg_held.q.val() & (!self.cfg_read.q.val() | !self.releases.empty.val() | !self.flushes.empty.val()) {
                     comment!("releases and flushes of the earlier queue pair leave first");
@@ -259,6 +263,23 @@ impl<const W: usize> Logic for Completion<W> {
                     self.given_up.write_enable.next = true;
                     self.given_up.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
                     self.given_up.write_data.next = false;
+                } else if self.cfg_held.q.val() & self.held_rnr.q.val() {
+                    comment!("N3: a queue pair's retries, named after it was opened: their count begins anew");
+                    self.fixed.read_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+                    self.state.read_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+                    self.rnr_read.d.next = true;
+                    if self.rnr_read.q.val() {
+                        self.rnr_read.d.next = false;
+                        self.cfg_held.d.next = false;
+                        self.cfg_read.d.next = false;
+                        self.from_queue.next = self.fixed.read_data.val();
+                        self.from_queue.next.rnr_retry = self.held_data.q.val().get_bits::<3>(0);
+                        self.fixed.write_enable.next = true;
+                        self.next_at.next = self.state.read_data.val();
+                        self.next_at.next.rnr_left = self.held_data.q.val().get_bits::<3>(0);
+                        self.state.write_enable.next = true;
+                        self.state.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+                    }
                 } else if self.cfg_held.q.val() {
                     comment!("a queue pair starts afresh; one that is closed, or of a connection in error, is in Error");
                     self.cfg_held.d.next = false;
@@ -501,6 +522,7 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
             Step::Over => {
+                self.favour.d.next = false;
                 comment!("N2: everything that the queue pair has sent was counted; does it still wait?");
                 self.over_done.next = true;
                 self.over_failed.next =
@@ -513,6 +535,7 @@ impl<const W: usize> Logic for Completion<W> {
                 self.step.d.next = Step::Idle;
             }
             Step::Again => {
+                self.favour.d.next = false;
                 comment!("N2: unless it was flushed meanwhile");
                 if self.outstanding.val() & self.row.val().withdrawn {
                     self.new_row.next.withdrawn = false;
@@ -680,6 +703,7 @@ impl<const W: usize> Logic for Completion<W> {
             self.cfg_read.d.next = false;
             self.scanning.d.next = false;
             self.favour.d.next = false;
+            self.rnr_read.d.next = false;
         }
     }
 }

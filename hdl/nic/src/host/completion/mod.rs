@@ -89,6 +89,7 @@ const _: () = {
     assert!(
         table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::CQ_LOG2.bit == 132 && table::qp::CQ_BASE.bit == 160
     );
+    assert!(table::rnr::NUMBER == 5 && table::rnr::RETRY.bit == 0 && table::rnr::RETRY.width == 3);
     assert!(table::qp::RNR_RETRY.bit == 245 && table::qp::RNR_RETRY.width == 3);
     assert!(table::qp::TX_MSN.bit == 256 && ring::cqe::BYTES == 32);
     assert!(ring::cqe::STATUS.bit == 0 && ring::cqe::OPCODE.bit == 8 && ring::cqe::PHASE.bit == 16 && ring::cqe::QPN.bit == 32);
@@ -244,6 +245,9 @@ pub struct Completion<const W: usize> {
     cfg_read: DFF<Bit>,
     /// The table is CONN.
     held_conn: DFF<Bit>,
+    /// The table is RNR, and its queue pair's rows have been read.
+    held_rnr: DFF<Bit>,
+    rnr_read: DFF<Bit>,
     held_index: DFF<Bits<16>>,
     held_data: DFF<Bits<320>>,
     step: DFF<Step>,
@@ -343,7 +347,7 @@ impl<const W: usize> Completion<W> {
             qperr_rx_data, qperr_host_addr, qperr_host_data, cw_desc_valid, cw_desc_ready, cw_desc_addr, cw_desc_len, cw_valid,
             cw_ready, cw_data, cw_last, init_done, commit_cqe_valid, commit_cqe_qp, commit_cqe_msn, commit_cqe_data,
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind, commit_err_qp,
-            commit_err_conn, commit_err_code, commit_err_msn, commit_err_fails, commit_rnr_valid, commit_rnr_qp, error_write, error_index, error_value, cfg_held, cfg_read, held_conn, held_index,
+            commit_err_conn, commit_err_code, commit_err_msn, commit_err_fails, commit_rnr_valid, commit_rnr_qp, error_write, error_index, error_value, cfg_held, cfg_read, held_conn, held_rnr, rnr_read, held_index,
             held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
             cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
             outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, refuses, uses_retry, slot, finish, of_conn, of_peer,

@@ -439,6 +439,7 @@ impl Logic for RxCore {
         self.tracker.ppsn.next = self.hdr_ppsn.val();
         self.tracker.take.next = self.taken.val();
         self.tracker.clear.next = self.setup.path_write.val();
+        self.messages.fault.next = self.fault.val();
         self.messages.start.next = self.begin.val();
         self.messages.qp.next = self.read_qp.val();
         self.messages.msn.next = self.hdr_msn.val();

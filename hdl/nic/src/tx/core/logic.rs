@@ -245,6 +245,7 @@ impl Logic for TxCore {
         self.desc_first.next = self.desc.val().first;
         self.desc_last.next = self.desc.val().last;
         self.desc_source.next = self.desc.val().source;
+        self.desc_attempt.next = self.desc.val().attempt;
         self.desc_ts.next = self.desc.val().ts;
         self.desc_port.next = self.desc.val().port;
         self.nak_valid.next = self.sequencer.nak_valid.val();
@@ -270,6 +271,7 @@ impl Logic for TxCore {
         self.rnr.withdrawn_qp.next = self.sequencer.qperr_addr.val();
         self.rnr.withdrawn_msn.next = self.sequencer.withdrawn_msn.val();
         self.sequencer.withdrawn_data.next = self.rnr.withdrawn_data.val();
+        self.sequencer.attempt_data.next = self.rnr.attempt_data.val();
         self.rnr.withdraw_valid.next = self.withdraw_valid.val();
         self.rnr.withdraw_qp.next = self.withdraw_qp.val();
         self.rnr.withdraw_msn.next = self.withdraw_msn.val();
@@ -286,9 +288,11 @@ impl Logic for TxCore {
         self.again_qp.next = self.rnr.again_qp.val();
         self.again_msn.next = self.rnr.again_msn.val();
         self.rnr_hold.next = self.rnr.hold.val();
-        self.attempt_write.next = self.rnr.attempt_write.val();
-        self.attempt_addr.next = self.rnr.attempt_addr.val();
-        self.attempt_value.next = self.rnr.attempt_value.val();
+        self.rnr.others_busy.next = self.completion_busy.val() | self.sequencer.cfg_busy.val();
+        self.rnr.drain_valid.next = self.drain_valid.val();
+        self.rnr.drain_qp.next = self.drain_qp.val();
+        self.drained_valid.next = self.rnr.drained_valid.val();
+        self.drained_qp.next = self.rnr.drained_qp.val();
 
         comment!("commit records");
         self.grant.next = self.sequencer.commit_grant.val();

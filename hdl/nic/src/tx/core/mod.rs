@@ -80,6 +80,8 @@ pub struct TxCore {
     pub desc_last: Signal<Out, Bit>,
     /// 0 of a message, 1 of a response, 2 ERROR_RESP.
     pub desc_source: Signal<Out, Bits<2>>,
+    /// MSGH.attempt of the message (N2); of a response it says nothing.
+    pub desc_attempt: Signal<Out, Bit>,
     pub desc_ts: Signal<Out, Bits<16>>,
     pub desc_port: Signal<Out, Bits<16>>,
     pub ret_valid: Signal<Out, Bit>,
@@ -138,10 +140,13 @@ pub struct TxCore {
     pub again_msn: Signal<Out, Bits<24>>,
     /// Meanwhile completion takes no error.
     pub rnr_hold: Signal<Out, Bit>,
-    /// MSGH.attempt of a message that begins again.
-    pub attempt_write: Signal<Out, Bit>,
-    pub attempt_addr: Signal<Out, Bits<24>>,
-    pub attempt_value: Signal<Out, Bit>,
+    /// completion is still applying what software wrote.
+    pub completion_busy: Signal<In, Bit>,
+    /// Is anything of this queue pair in a ring or outstanding? Answered, again and again, once nothing is.
+    pub drain_valid: Signal<In, Bit>,
+    pub drain_qp: Signal<In, Bits<16>>,
+    pub drained_valid: Signal<Out, Bit>,
+    pub drained_qp: Signal<Out, Bits<16>>,
     pub portset_valid: Signal<Out, Bit>,
     pub portset_ready: Signal<In, Bit>,
     pub portset_row: Signal<Out, Bits<24>>,
@@ -262,12 +267,12 @@ impl TxCore {
             ack_valid, ack_ready, ack_conn, ack_home, ack_cum, ack_ts_echo, ack_service, ack_ce, ack_dup, ack_flags,
             ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_valid, desc_ready, desc_kind, desc_conn,
             desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index,
-            desc_bytes, desc_first, desc_last, desc_source, desc_ts, desc_port, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes,
+            desc_bytes, desc_first, desc_last, desc_source, desc_attempt, desc_ts, desc_port, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes,
             rsp_valid, rsp_ready, rsp_conn, rsp_error, rsp_code, rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn,
             resp_valid, resp_ready, resp_error, resp_conn, resp_qp, resp_msn, nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, qperr_addr,
             qperr_data, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_valid, over_ready, over_qp,
-            over_done, over_failed, over_head, again_valid, again_ready, again_qp, again_msn, rnr_hold, attempt_write,
-            attempt_addr, attempt_value, portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid,
+            over_done, over_failed, over_head, again_valid, again_ready, again_qp, again_msn, rnr_hold, completion_busy,
+            drain_valid, drain_qp, drained_valid, drained_qp, portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid,
             commit_grant_conn, commit_grant_kind, commit_grant_home, commit_grant_via, commit_grant_ppsn,
             commit_grant_rtx, commit_grant_moved, commit_grant_ack_req, commit_grant_nop, commit_grant_qp,
             commit_grant_msn, commit_grant_index, commit_grant_bytes, commit_grant_source, commit_grant_now, commit_grant_port,

@@ -24,6 +24,7 @@ impl Logic for Rnr {
             retired_busy,
             retired_qp,
             cfg_held,
+            held_conn,
             held_index,
             held_word,
             state,
@@ -35,7 +36,8 @@ impl Logic for Rnr {
             index,
             back,
             walk,
-            ready
+            ready,
+            told
         );
         clock!(
             self,
@@ -57,11 +59,13 @@ impl Logic for Rnr {
             withdrawn,
             withdrawn_tx,
             attempt,
+            attempt_tx,
             waiting
         );
         self.waiting.reset.next = self.reset.val();
-        if self.cfg_valid.val() & (self.cfg_table.val() == 3) {
+        if self.cfg_valid.val() & ((self.cfg_table.val() == 1) | (self.cfg_table.val() == 3)) {
             self.cfg_held.d.next = true;
+            self.held_conn.d.next = self.cfg_table.val() == 1;
             self.held_index.d.next = self.cfg_index.val();
             self.held_word.d.next = self.cfg_word0.val();
         }
@@ -133,17 +137,14 @@ impl Logic for Rnr {
         self.withdrawn_at.next = self.withdraw_at.val();
         self.withdrawn_new.next = true;
         self.attempt.read_address.next = self.here.val();
-        comment!("a message that work_fetch brings has attempt 0; the packet builder knows that from its row");
-        self.attempt.write_enable.next = self.put_valid.val();
-        self.attempt.write_address.next = self.put_at.val();
-        self.attempt.write_data.next = false;
+        comment!("a message that work_fetch brings has attempt 0");
+        self.attempt_write.next = self.put_valid.val();
+        self.attempt_at.next = self.put_at.val();
+        self.attempt_new.next = false;
         self.flipped.next = !self.attempt.read_data.val();
         if self.fault.val() == 17 {
             self.flipped.next = self.attempt.read_data.val();
         }
-        self.attempt_write.next = false;
-        self.attempt_addr.next = self.here.val();
-        self.attempt_value.next = self.flipped.val();
 
         comment!("N1: a queue pair begins to wait");
         self.ticks.next = 0.into();
@@ -178,8 +179,8 @@ impl Logic for Rnr {
         self.wait_row.next = self.wait.read_data.val();
         self.age.next = self.now.val() - self.wait_row.val().until;
         comment!("N2: everything sent is retired, no message is in a ring; the time has passed");
-        self.calm.next = ((self.gone_scan.read_data.val().sent == self.retired_scan.read_data.val())
-            | (self.fault.val() == 18))
+        self.quiet.next = self.gone_scan.read_data.val().sent == self.retired_scan.read_data.val();
+        self.calm.next = (self.quiet.val() | (self.fault.val() == 18))
             & (self.gone_scan.read_data.val().left == self.entered_scan.read_data.val());
         self.due.next = !self.age.val().get_bit(31);
 
@@ -196,6 +197,8 @@ impl Logic for Rnr {
         self.msg_length.next = self.shape_row.val().length;
         self.msg_index.next = self.index.q.val();
         self.hold.next = self.holding.q.val();
+        self.drained_valid.next = false;
+        self.drained_qp.next = self.qp.q.val();
 
         match self.state.q.val() {
             RnrState::Clear => {
@@ -209,8 +212,8 @@ impl Logic for Rnr {
                 self.aside.write_enable.next = true;
                 self.aside.write_address.next = self.walk.q.val();
                 self.aside_new.next.valid = false;
-                self.attempt.write_enable.next = true;
-                self.attempt.write_address.next = self.walk.q.val();
+                self.attempt_write.next = true;
+                self.attempt_at.next = self.walk.q.val();
                 self.shape.write_enable.next = true;
                 self.shape.write_address.next = self.walk.q.val();
                 self.withdrawn_write.next = true;
@@ -238,10 +241,19 @@ impl Logic for Rnr {
             }
             RnrState::Idle => {
                 self.count.d.next = 0.into();
-                if self.cfg_held.q.val() {
+                if self.cfg_held.q.val() & !self.others_busy.val() {
                     self.qp.d.next = self.held_index.q.val();
                     self.state.d.next = RnrState::Calm;
+                    if self.held_conn.q.val() {
+                        self.qp.d.next = 0.into();
+                        self.state.d.next = RnrState::Visit;
+                    }
+                } else if self.drain_valid.val() & (!self.told.q.val() | self.waiting.empty.val()) {
+                    self.told.d.next = true;
+                    self.qp.d.next = self.drain_qp.val();
+                    self.state.d.next = RnrState::Sample;
                 } else if !self.waiting.empty.val() {
+                    self.told.d.next = false;
                     self.waiting.pop.next = true;
                     self.qp.d.next = self.waiting.id.val();
                     self.state.d.next = RnrState::Look;
@@ -319,8 +331,13 @@ impl Logic for Rnr {
                     self.state.d.next = RnrState::Idle;
                     if self.holding.q.val() {
                         self.state.d.next = RnrState::Read;
-                    } else if self.cfg_held.q.val() & (self.qp.q.val() == self.held_index.q.val()) {
-                        self.conns.write_enable.next = true;
+                    } else if self.cfg_held.q.val()
+                        & !self.held_conn.q.val()
+                        & !self.others_busy.val()
+                        & (self.qp.q.val() == self.held_index.q.val())
+                    {
+                        comment!("one that is closed goes on to have packets on its connection");
+                        self.conns.write_enable.next = self.held_word.q.val().get_bit(0);
                         self.state.d.next = RnrState::Quiet;
                     }
                 }
@@ -350,10 +367,9 @@ impl Logic for Rnr {
             RnrState::Again => {
                 self.again_valid.next = true;
                 if self.again_ready.val() {
-                    self.attempt.write_enable.next = true;
-                    self.attempt.write_address.next = self.here.val();
-                    self.attempt.write_data.next = self.flipped.val();
                     self.attempt_write.next = true;
+                    self.attempt_at.next = self.here.val();
+                    self.attempt_new.next = self.flipped.val();
                     self.state.d.next = RnrState::Mark;
                 }
             }
@@ -394,31 +410,46 @@ impl Logic for Rnr {
                     self.msn.d.next = self.msn.q.val() + 1;
                     self.count.d.next = self.count.q.val() + 1;
                     if self.count.q.val() == self.last_message.val() {
-                        self.state.d.next = RnrState::Zero;
+                        self.cfg_held.d.next = false;
+                        self.state.d.next = RnrState::Idle;
                     }
                 }
             }
-            RnrState::Zero => {
-                comment!("one that opens has sent nothing; one that closes still has packets to be retired");
-                if !self.held_word.q.val().get_bit(0) {
-                    self.cfg_held.d.next = false;
-                    self.state.d.next = RnrState::Idle;
-                } else if !self.gone_busy.q.val() & !self.entered_busy.q.val() & !self.retired_busy.q.val() {
-                    self.gone_write.next = true;
-                    self.gone_at.next = bit_cast::<24, 16>(self.qp.q.val());
-                    self.gone_new.next.sent = 0.into();
-                    self.gone_new.next.left = 0.into();
-                    self.entered_write.next = true;
-                    self.entered_at.next = bit_cast::<24, 16>(self.qp.q.val());
-                    self.entered_new.next = 0.into();
-                    self.retired_write.next = true;
-                    self.retired_at.next = bit_cast::<24, 16>(self.qp.q.val());
-                    self.retired_new.next = 0.into();
-                    self.cfg_held.d.next = false;
-                    self.state.d.next = RnrState::Idle;
+            RnrState::Visit => {
+                self.state.d.next = RnrState::Settled;
+            }
+            RnrState::Settled => {
+                comment!("section 10: the connection has begun anew or is closed: what was outstanding on it is never retired");
+                if !self.retired_busy.q.val() {
+                    if self.conns.read_data.val() == self.held_index.q.val() {
+                        self.retired_write.next = true;
+                        self.retired_at.next = bit_cast::<24, 16>(self.qp.q.val());
+                        self.retired_new.next = self.gone_scan.read_data.val().sent;
+                    }
+                    self.qp.d.next = self.qp.q.val() + 1;
+                    self.state.d.next = RnrState::Visit;
+                    if self.qp.q.val() == self.last_qp.val() {
+                        self.cfg_held.d.next = false;
+                        self.state.d.next = RnrState::Idle;
+                    }
                 }
             }
+            RnrState::Sample => {
+                self.state.d.next = RnrState::Tell;
+            }
+            RnrState::Tell => {
+                comment!("section 10: nothing of it is in a ring or outstanding");
+                self.drained_valid.next =
+                    self.quiet.val() & (self.gone_scan.read_data.val().left == self.entered_scan.read_data.val());
+                self.state.d.next = RnrState::Idle;
+            }
         }
+        self.attempt.write_enable.next = self.attempt_write.val();
+        self.attempt.write_address.next = self.attempt_at.val();
+        self.attempt.write_data.next = self.attempt_new.val();
+        self.attempt_tx.write_enable.next = self.attempt_write.val();
+        self.attempt_tx.write_address.next = self.attempt_at.val();
+        self.attempt_tx.write_data.next = self.attempt_new.val();
         self.aside.write_data.next = self.aside_new.val();
         self.wait.write_enable.next = self.wait_write.val();
         self.wait.write_address.next = self.wait_at.val();
@@ -462,10 +493,12 @@ impl Logic for Rnr {
 
         comment!("what the sequencer looks at");
         self.wait_tx.read_address.next = bit_cast::<24, 16>(self.wait_addr.val());
-        self.wait_data.next = self.wait_tx.read_data.val() & self.sends.val();
+        self.wait_data.next = self.wait_tx.read_data.val() & self.sends.val() & (self.fault.val() != 19);
         self.withdrawn_tx.read_address.next = (bit_cast::<24, 16>(self.withdrawn_qp.val()) << self.message_log2.val())
             | (self.withdrawn_msn.val() & self.message_mask.val());
         self.withdrawn_data.next = self.withdrawn_tx.read_data.val() & self.sends.val();
+        self.attempt_tx.read_address.next = self.withdrawn_tx.read_address.val();
+        self.attempt_data.next = self.attempt_tx.read_data.val() & self.sends.val();
         self.init_done.next = self.ready.q.val() & self.waiting.init_done.val();
         if self.reset.val() {
             self.gone_busy.d.next = false;
@@ -476,6 +509,7 @@ impl Logic for Rnr {
             self.state.d.next = RnrState::Clear;
             self.walk.d.next = 0.into();
             self.ready.d.next = false;
+            self.told.d.next = false;
         }
     }
 }

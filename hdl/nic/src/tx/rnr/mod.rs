@@ -1,6 +1,6 @@
 //! rnr: queue pairs whose peer has no receive (N1, N2): which of them wait, what of their messages goes out again, and when.
-//! In: what enters and leaves the segmenter's rings, retired packets, completion's verdicts (`withdraw`), cfg QP. Out: the waiting bit of a queue pair
-//! and the withdrawn bit of a message for the sequencer, MSGH.attempt for the packet builder, messages that enter the rings again (`msg`).
+//! In: what enters and leaves the segmenter's rings, retired packets, completion's verdicts (`withdraw`), cfg QP and CONN. Out: the waiting bit of a
+//! queue pair, the withdrawn bit and MSGH.attempt of a message for the sequencer, messages that enter the rings again (`msg`), which queue pair is drained.
 //! Guarantees: a wait ends only when everything sent is retired, none of the queue pair's messages is in a ring, and its time has passed; then all
 //! that is to go out again enters in the order of the stream, and nothing else meanwhile (`hold`).
 use crate::config::BuildConfig;
@@ -66,7 +66,10 @@ pub enum RnrState {
     Enter,
     Quiet,
     Sweep,
-    Zero,
+    Visit,
+    Settled,
+    Sample,
+    Tell,
 }
 
 /// See the module documentation.
@@ -74,7 +77,7 @@ pub enum RnrState {
 pub struct Rnr {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Fault 17: an attempt has the bit of the one before; fault 18: a wait ends while packets are outstanding.
+    /// Fault 17: an attempt has the bit of the one before; fault 18: a wait ends while packets are outstanding; fault 19: nobody is seen waiting.
     pub fault: Signal<In, Bits<5>>,
     pub now: Signal<In, Bits<32>>,
     pub cfg_valid: Signal<In, Bit>,
@@ -82,6 +85,13 @@ pub struct Rnr {
     pub cfg_index: Signal<In, Bits<16>>,
     pub cfg_word0: Signal<In, Bits<32>>,
     pub cfg_busy: Signal<Out, Bit>,
+    /// Another block is still applying what software wrote; until then an error of the earlier life may come.
+    pub others_busy: Signal<In, Bit>,
+    /// Is anything of this queue pair in a ring or outstanding? Answered in some clock in which nothing is, as often as it is asked.
+    pub drain_valid: Signal<In, Bit>,
+    pub drain_qp: Signal<In, Bits<16>>,
+    pub drained_valid: Signal<Out, Bit>,
+    pub drained_qp: Signal<Out, Bits<16>>,
     /// One clock: a message of work_fetch enters its ring.
     pub put_valid: Signal<In, Bit>,
     pub put_qp: Signal<In, Bits<16>>,
@@ -139,10 +149,8 @@ pub struct Rnr {
     pub withdrawn_qp: Signal<In, Bits<16>>,
     pub withdrawn_msn: Signal<In, Bits<24>>,
     pub withdrawn_data: Signal<Out, Bit>,
-    pub attempt_write: Signal<Out, Bit>,
-    /// qp * M + msn mod M.
-    pub attempt_addr: Signal<Out, Bits<24>>,
-    pub attempt_value: Signal<Out, Bit>,
+    /// MSGH.attempt of that message.
+    pub attempt_data: Signal<Out, Bit>,
     pub init_done: Signal<Out, Bit>,
     conns: Ram<Bits<16>>,
     wait: Ram<WaitRow>,
@@ -163,6 +171,7 @@ pub struct Rnr {
     withdrawn: Ram<Bit>,
     withdrawn_tx: Ram<Bit>,
     attempt: Ram<Bit>,
+    attempt_tx: Ram<Bit>,
     waiting: RunList,
     // counting: the row read in the clock before
     gone_busy: DFF<Bit>,
@@ -176,6 +185,8 @@ pub struct Rnr {
     retired_busy: DFF<Bit>,
     retired_qp: DFF<Bits<16>>,
     cfg_held: DFF<Bit>,
+    /// The table is CONN.
+    held_conn: DFF<Bit>,
     held_index: DFF<Bits<16>>,
     held_word: DFF<Bits<32>>,
     state: DFF<RnrState>,
@@ -189,6 +200,8 @@ pub struct Rnr {
     back: DFF<Bits<16>>,
     walk: DFF<Bits<24>>,
     ready: DFF<Bit>,
+    /// The last queue pair looked at was one that is asked for.
+    told: DFF<Bit>,
     wait_row: Signal<Local, WaitRow>,
     gone_row: Signal<Local, GoneRow>,
     gone_new: Signal<Local, GoneRow>,
@@ -224,11 +237,16 @@ pub struct Rnr {
     withdrawn_at: Signal<Local, Bits<24>>,
     withdrawn_new: Signal<Local, Bit>,
     flipped: Signal<Local, Bit>,
+    quiet: Signal<Local, Bit>,
+    attempt_write: Signal<Local, Bit>,
+    attempt_at: Signal<Local, Bits<24>>,
+    attempt_new: Signal<Local, Bit>,
     sends: Constant<Bit>,
     message_log2: Constant<Bits<4>>,
     message_mask: Constant<Bits<24>>,
     last_message: Constant<Bits<9>>,
     last_row: Constant<Bits<24>>,
+    last_qp: Constant<Bits<16>>,
     times: [Constant<Bits<32>>; 32],
 }
 
@@ -253,24 +271,27 @@ impl Rnr {
             withdrawn: Ram::new(rows),
             withdrawn_tx: Ram::new(rows),
             attempt: Ram::new(rows),
+            attempt_tx: Ram::new(rows),
             waiting: RunList::new(config.qps),
             sends: Constant::new(config.sends),
             message_log2: Constant::new(u64::from(m.ilog2()).to_bits()),
             message_mask: Constant::new((m - 1).to_bits()),
             last_message: Constant::new((m - 1).to_bits()),
             last_row: Constant::new((rows.max(config.conns) as u64 - 1).to_bits()),
+            last_qp: Constant::new((config.qps as u64 - 1).to_bits()),
             times: array_init::array_init(|code| Constant::new((TIMES_10US[code] * 625 / 8).to_bits()));
             clock, reset, fault, now, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_busy, put_valid, put_qp, put_msn, put_npkts,
             put_length, out_sent, out_left, out_aside, out_returns, out_conn, out_qp, out_msn, out_index, ret_valid, ret_qp,
             withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_valid, over_ready, over_qp, over_done,
             over_failed, over_head, again_valid, again_ready, again_qp, again_msn, hold, msg_valid, msg_ready, msg_conn, msg_qp,
             msg_msn, msg_npkts, msg_length, msg_index, wait_addr, wait_data, withdrawn_qp, withdrawn_msn, withdrawn_data,
-            attempt_write, attempt_addr, attempt_value, init_done, gone_busy, gone_qp, gone_sent, gone_left, gone_conn,
-            gone_returns, entered_busy, entered_qp, retired_busy, retired_qp, cfg_held, held_index, held_word, state, count,
-            holding, qp, conn, msn, index, back, walk, ready, wait_row, gone_row, gone_new, shape_row, aside_row,
+            attempt_data, others_busy, drain_valid, drain_qp, drained_valid, drained_qp, init_done, gone_busy, gone_qp, gone_sent, gone_left, gone_conn,
+            gone_returns, entered_busy, entered_qp, retired_busy, retired_qp, cfg_held, held_conn, held_index, held_word, state, count,
+            holding, qp, conn, msn, index, back, walk, ready, told, wait_row, gone_row, gone_new, shape_row, aside_row,
             shape_new, aside_new, wait_new, wait_write, wait_at, age, calm, due, ticks, here, put_at, out_at, withdraw_at, put,
             entering, begins, entered_new, entered_at, retired_new, retired_at, left_again_new, left_again_write, gone_write, gone_at,
-            entered_write, retired_write, withdrawn_write, withdrawn_at, withdrawn_new, flipped,
+            entered_write, retired_write, withdrawn_write, withdrawn_at, withdrawn_new, flipped, quiet, attempt_write, attempt_at,
+            attempt_new,
         })
     }
 }

@@ -27,6 +27,7 @@ impl Logic for Sequencer {
             inflight,
             qp_error,
             qp_waits,
+            attempt,
             closed,
             shut,
             via,
@@ -469,6 +470,7 @@ impl Logic for Sequencer {
                 self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();
                 self.qp_error.d.next = self.qperr_data.val();
                 self.qp_waits.d.next = self.wait_data.val();
+                self.attempt.d.next = self.attempt_data.val();
                 self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
                 self.shut.d.next = !self.tables.conn_cfg.val().open;
                 self.packet.d.next.first = self.slot_index.val() == 0;
@@ -622,6 +624,7 @@ impl Logic for Sequencer {
             Step::ErrorLook => {
                 // S6, N1: a NOP carries no payload
                 self.qp_error.d.next = self.as_nop.val();
+                self.attempt.d.next = self.attempt_data.val();
                 if self.as_nop.val() {
                     self.packet.d.next.bytes = 0.into();
                 }
@@ -762,6 +765,7 @@ impl Logic for Sequencer {
             self.tables.conn.next = self.next_conn.val();
             self.rb_addr.next = self.next_conn.val();
             self.qperr_addr.next = self.next_qp.val();
+            self.withdrawn_msn.next = self.next_msn.val();
             self.conn.d.next = self.next_conn.val();
             self.has_msg.d.next = self.next_has_msg.val();
             self.both.d.next = self.next_both.val();
@@ -819,6 +823,7 @@ impl Logic for Sequencer {
             self.out.next.first = self.packet.q.val().first;
             self.out.next.last = self.packet.q.val().last;
             self.out.next.source = self.packet.q.val().kind;
+            self.out.next.attempt = self.attempt.q.val();
             self.out.next.port = self.chosen_port.val();
         }
         if self.emit_desc.val() {

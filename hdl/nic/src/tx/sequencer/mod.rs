@@ -146,6 +146,8 @@ pub struct Sequencer {
     /// N1: the message of the packet that is to be resent is withdrawn, one clock later.
     pub withdrawn_msn: Signal<Out, Bits<24>>,
     pub withdrawn_data: Signal<In, Bit>,
+    /// N2: MSGH.attempt of that message, and of the one on offer; of a response it says nothing.
+    pub attempt_data: Signal<In, Bit>,
     pub desc_valid: Signal<Out, Bit>,
     pub desc_ready: Signal<In, Bit>,
     pub desc: Signal<Out, Desc>,
@@ -201,6 +203,8 @@ pub struct Sequencer {
     qp_error: DFF<Bit>,
     /// N1: the QP of the message on offer waits.
     qp_waits: DFF<Bit>,
+    /// N2: of the packet's message.
+    attempt: DFF<Bit>,
     /// Not open, or in error.
     closed: DFF<Bit>,
     /// Not open.
@@ -296,11 +300,11 @@ impl Sequencer {
             wake_valid, wake_conn, offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline,
             queue_valid, queue_ready, queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp,
             queue_room, open_valid, open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready,
-            acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, wait_data, withdrawn_msn, withdrawn_data, desc_valid, desc_ready, desc,
+            acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, wait_data, withdrawn_msn, withdrawn_data, attempt_data, desc_valid, desc_ready, desc,
             nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn,
             portset_valid, portset_ready, portset_row, portset_port, commit_grant_valid, commit_grant,
             commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, has_msg, more, npkts,
-            length_low, packet, inflight, qp_error, qp_waits, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
+            length_low, packet, inflight, qp_error, qp_waits, attempt, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
             alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, nak_rnr_reg, for_rnr, cerr_held,
             cerr_reg, port_held, port_row, port_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
             out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, row, is_ack, rnr, nak, choose, emptied, desc_free,
