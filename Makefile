@@ -5,6 +5,7 @@
 #   make verilog  emit the named builds into build/verilog
 #   make synth    what each block costs and how deep it is: Yosys, nextpnr block by block (docs/synthesis.md); JSON in build/synth
 #   make synth-full  the stand-alone ECP5 board with the whole ecp5 build, placed and routed to a bitstream (a long job)
+#   make synth-check  the synthesised netlists of five blocks in place of the RTL in their tests (docs/synthesis.md)
 #   make verbs    the drop-in libibverbs.so.1, and the acceptance ladder on it: a table program x device x fault (docs/verbs.md)
 #   make verbs-lib  only the library, in build/verbs
 #   make experiments  the cluster experiments E1 to E6 (docs/experiments.md): tables, pages and JSON in build/cluster
@@ -21,7 +22,7 @@ MRNIC := $(CARGO) run --quiet -p mrnic-sim --bin mrnic --
 OUT ?= build
 BUILDS := sim sim_w128 ecp5 corundum10g corundum25g corundum100g corundum100g_4k
 
-.PHONY: help setup setup-verbs setup-synth setup-formal demo test lint verilog synth synth-full verbs verbs-lib experiments soak formal bench bench-verbs clean
+.PHONY: help setup setup-verbs setup-synth setup-formal demo test lint verilog synth synth-full synth-check verbs verbs-lib experiments soak formal bench bench-verbs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -60,6 +61,9 @@ synth: setup-synth
 
 synth-full: setup-synth
 	@$(MRNIC) synth --full --out $(OUT)/synth
+
+synth-check: setup-synth
+	@$(MRNIC) synth --check-netlists
 
 verbs: setup-verbs
 	@$(MRNIC) accept --out $(OUT)/verbs

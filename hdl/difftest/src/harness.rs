@@ -177,6 +177,19 @@ impl<B: Block + 'static> Difftest<B> {
         self
     }
 
+    /// The text that the block would be compared with: what `against` replaces, without `mutate`.
+    pub fn verilog(self) -> Result<String, DifftestError> {
+        let Difftest { make, clock, setters, plan } = self;
+        if let Some(text) = plan.verilog {
+            return Ok(text);
+        }
+        let top = plan.top;
+        mrnic_emit::on_deep_stack(move || {
+            let rig = Rig { block: Box::new(make()), clock, setters };
+            rig.emit(&top).map_err(|reason| DifftestError::Emit { top, reason })
+        })
+    }
+
     /// Runs the test; panics with the whole story on a difference or a mistake in the set-up.
     pub fn run(self) -> Report {
         match self.try_run() {

@@ -4,7 +4,6 @@ mod block_support;
 mod rx_support;
 
 use block_support::{of_window, pick, seed, WINDOWS};
-use mrnic_difftest::difftest;
 use mrnic_nic::tx::congestion::Congestion;
 use rx_support::{Bench, Rng};
 
@@ -223,18 +222,7 @@ fn simulation_equals_verilog() {
 }
 
 fn simulation_equals_verilog_with(window: u64) {
-    let report = difftest!(Congestion::new(&of_window(window)), clock: clock, inputs: {
-        fault, now, ts_valid, ts_echo, service, ce, dup, srtt8, var4, rtt_valid, window, credit, last_cut, ce_seen, dup_seen,
-        reo_tol, reo_base, l1_since_dup, acked, found_l1
-    })
-    .top("congestion")
-    .no_reset()
-    .cycles(6000)
-    .seed(3)
-    .limit("window", 1..=window)
-    .limit("reo_tol", 0..=window / 4)
-    .limit("acked", 0..=256)
-    .run();
+    let report = mrnic_stimuli::congestion::difftest(window).run();
     // the window does not fill its field
     assert!(window < 256 || report.stuck().is_empty(), "{:?}", report.stuck());
 }

@@ -1,6 +1,5 @@
 //! path_scheduler: simulation = Verilog, and rule S3 against a plain loop.
 mod tx_support;
-use mrnic_difftest::difftest;
 use mrnic_nic::tx::path_scheduler::PathScheduler;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -8,11 +7,7 @@ use tx_support::Bench;
 
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(PathScheduler::new(), clock: clock, inputs: { reset, start, ok, pipe, window, rr, paths_log2 })
-        .top("path_scheduler")
-        .cycles(3000)
-        .seed(1)
-        .run();
+    mrnic_stimuli::path_scheduler::difftest(256).run();
 }
 
 /// S3, word for word.

@@ -1,7 +1,6 @@
 //! path_tracker against a set of received numbers (R2, R5); fault 2; simulation = Verilog.
 mod rx_support;
 
-use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::path_tracker::{PathTracker, CLASS_DUPLICATE, CLASS_NEW, CLASS_OUT_OF_WINDOW};
 use rx_support::{Bench, Rng};
@@ -181,25 +180,5 @@ fn simulation_equals_verilog() {
 }
 
 fn simulation_equals_verilog_with(window: u64) {
-    let small = BuildConfig { conns: 1, ..of_window(window) };
-    difftest!(PathTracker::new(&small), clock: clock, inputs: { reset, fault, start, row, ppsn, take, clear })
-        .top("path_tracker")
-        .cycles(6000)
-        .seed(2)
-        .reset_chance(0.0003)
-        .limit("row", 0..=1)
-        .stimulus({
-            let mut phase = 0;
-            move |random, cycle, inputs| {
-                inputs.set("fault", if random.chance(0.03) { 2u32 } else { 0 });
-                let near = (inputs.sampled("cum") + *random.pick(&[0u64, 0, 1, 2, 63, 64, 200, 255, 256])) & 0xFF_FFFF;
-                inputs.set("ppsn", if cycle < 60 { 0xFF_FFF0 } else { near });
-                // a step: start, three clocks, take, then until it is done
-                phase = if inputs.sampled("busy") == 1 { phase } else { (phase + 1) % 12 };
-                inputs.set("start", phase == 1);
-                inputs.set("take", phase == 4 && inputs.sampled("verdict") == 0 && random.chance(0.9));
-                inputs.set("clear", phase == 0 && (cycle < 100 || random.chance(0.01)));
-            }
-        })
-        .run();
+    mrnic_stimuli::path_tracker::difftest(window).run();
 }

@@ -1,6 +1,5 @@
 //! retransmit_queue: simulation = Verilog, and a map of outstanding packets as reference.
 mod tx_support;
-use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::tx::retransmit_queue::RetransmitQueue;
 use rand::rngs::StdRng;
@@ -14,34 +13,9 @@ fn small() -> BuildConfig {
 
 #[test]
 fn simulation_equals_verilog() {
-    for window_bits in [256, 128, 64] {
-        simulation_equals_verilog_of(BuildConfig { window_bits, ..small() });
+    for window in mrnic_stimuli::WINDOWS {
+        mrnic_stimuli::retransmit_queue::difftest(window).run();
     }
-}
-
-fn simulation_equals_verilog_of(config: BuildConfig) {
-    difftest!(RetransmitQueue::new(&config), clock: clock, inputs: {
-        reset, fault, seq_valid, seq_op, seq_row, seq_ppsn, seq_qp, seq_msn, seq_index, seq_bytes, seq_first, seq_last, seq_kind,
-        ret_valid, ret_row, ret_ppsn, flush_valid, flush_conn
-    })
-    .top("retransmit_queue")
-    .cycles(6000)
-    .seed(1)
-    .reset_chance(0.0)
-    .limit("seq_row", 0..=15)
-    .limit("ret_row", 0..=15)
-    .limit("flush_conn", 0..=1)
-    .stimulus(|random, _, inputs| {
-        inputs.set("seq_ppsn", 0xff_fff8u32.wrapping_add(random.below(16) as u32) & 0xff_ffff);
-        inputs.set("ret_ppsn", 0xff_fff8u32.wrapping_add(random.below(16) as u32) & 0xff_ffff);
-        if random.chance(0.999) {
-            inputs.set("flush_valid", 0u32);
-        }
-        if random.chance(0.9) {
-            inputs.set("fault", 0u32);
-        }
-    })
-    .run();
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,6 @@ mod rx_support;
 
 use block_support::words::{step, Event, Place, Step};
 use block_support::{of_window, pick, seed, WINDOWS};
-use mrnic_difftest::difftest;
 use mrnic_nic::config::BuildConfig;
 use mrnic_nic::tx::sack_scoreboard::SackScoreboard;
 use mrnic_nic::tx::word_step::{OP_ACK, OP_ALL_LOST, OP_CLEAR, OP_MERGE};
@@ -212,39 +211,7 @@ fn simulation_equals_verilog() {
 }
 
 fn simulation_equals_verilog_with(window: u64) {
-    let small = small(window);
-    let words = (window / 64).div_ceil(2) * 16;
-    let report = difftest!(SackScoreboard::new(&small), clock: clock, inputs: {
-        reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, find_start,
-        find_lost_words, move_start, move_to_old, peek_start, peek_ppsn, clear, clear_address
-    })
-    .top("sack_scoreboard")
-    .cycles(1200)
-    .seed(2)
-    .limit("row", 0..=15)
-    .limit("clear_address", 0..=words - 1)
-    .limit("advance", 0..=window)
-    .limit("gap_from", 0..=window)
-    .limit("gap_below", 0..=window)
-    .stimulus(move |random, cycle, inputs| {
-        // rows are cleared first; then one operation in eight clocks, rarely a clear
-        if cycle < 40 {
-            inputs.set("clear", 1u32);
-            inputs.set("clear_address", (cycle % words) as u32);
-        } else {
-            inputs.set("clear", u32::from(random.chance(0.002)));
-        }
-        if cycle % 8 != 0 {
-            for held in ["row", "cum", "step_op", "advance", "gap_from", "gap_below", "turn", "refuses", "refused", "find_lost_words"] {
-                inputs.hold(held);
-            }
-            (0..4).for_each(|w| inputs.hold(&format!("sav{w}")));
-            for pulse in ["step_start", "find_start", "peek_start"] {
-                inputs.set(pulse, 0u32);
-            }
-        }
-    })
-    .run();
+    let report = mrnic_stimuli::sack_scoreboard::difftest(window).run();
     // bits of words that this window does not have stay 0
     assert!(window < 256 || report.stuck().is_empty(), "{:?}", report.stuck());
 }

@@ -3,6 +3,7 @@
 //! In: the arguments. Out: a table on standard output, synth.json. Guarantees: bad names are refused before anything runs; the
 //! exit status is that of the worst block.
 use crate::baseline::Baseline;
+use crate::check;
 use crate::derived::Derived;
 use crate::design::Emitted;
 use crate::error::SynthError;
@@ -51,6 +52,12 @@ pub struct SynthArgs {
     /// Place and route the stand-alone board top with the whole `ecp5` build, to a bitstream.
     #[arg(long, conflicts_with_all = ["names", "target", "pnr", "json", "check", "update"])]
     full: bool,
+    /// Run the synthesised netlists of these blocks (or of all that have a test) in place of the RTL in their differential tests.
+    #[arg(long, conflicts_with_all = ["target", "pnr", "json", "check", "update", "full"])]
+    check_netlists: bool,
+    /// With --check-netlists: every window W, not only that of the build `sim`.
+    #[arg(long, requires = "check_netlists")]
+    all_windows: bool,
 }
 
 /// A block of a build on a part.
@@ -194,6 +201,9 @@ fn update_baseline(blocks: &[Figures]) -> Result<PathBuf> {
 pub fn run(args: &SynthArgs) -> Result<()> {
     if args.full {
         return full::run(&args.out);
+    }
+    if args.check_netlists {
+        return check::run(&args.names, args.all_windows);
     }
     let target = args.target.as_deref().map(Target::parse).transpose()?;
     if let (true, Some(part)) = (args.pnr, target.filter(|t| *t != Target::Ecp5)) {

@@ -17,6 +17,8 @@ pub enum SynthError {
     UnknownPart { part: String, parts: String },
     #[error("place and route works on ecp5 only: no open tool places and routes {part}; leave --pnr out")]
     NoPlaceAndRoute { part: String },
+    #[error("the netlist of {block} has no test; choose among {blocks}")]
+    NoNetlistCheck { block: String, blocks: String },
     #[error("build {build} cannot be emitted: {reason}")]
     Emit { build: String, reason: String },
     #[error("no Python with {module} (looked at {looked}); {INSTALL_HINT}")]

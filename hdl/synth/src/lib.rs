@@ -7,12 +7,14 @@
 //! docs/synthesis.md explains the figures.
 pub mod baseline;
 mod cache;
+pub mod check;
 pub mod command;
 pub mod derived;
 pub mod design;
 pub mod error;
 pub mod figures;
 pub mod full;
+pub mod netlist;
 pub mod report;
 pub mod run;
 pub mod target;

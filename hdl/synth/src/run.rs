@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SYNTH: &str = include_str!("../scripts/synth.py");
+pub(crate) const SYNTH: &str = include_str!("../scripts/synth.py");
 const DEPTH: &str = include_str!("../scripts/depth.py");
 const PNR: &str = include_str!("../scripts/nextpnr.py");
 /// Of place and route; timing does not decide whether a run succeeds.
@@ -32,7 +32,7 @@ pub struct Job<'a> {
 /// Tools, cache and the folder that one call works in.
 pub struct Runner {
     pub tools: Tools,
-    cache: Cache,
+    pub(crate) cache: Cache,
     work: tempfile::TempDir,
 }
 
