@@ -11,6 +11,9 @@ use anyhow::{bail, Result};
 use mrnic_difftest::DifftestError;
 use mrnic_stimuli::{Test, TESTS};
 
+/// Places of a netlist that are tried with a fault.
+const FAULTS: usize = 4;
+
 /// Outcome of one block with one window.
 #[derive(Clone, Debug)]
 pub struct Checked {
@@ -47,14 +50,19 @@ pub fn check(runner: &Runner, test: &Test, window: u64) -> Result<Checked> {
     let netlist = runner.netlist(block, &(test.verilog)(window)?)?;
     let luts = netlist.luts();
     let cycles = against(test, window, &netlist)?;
-    let Some((wrong, lut)) = netlist.with_fault(luts / 2) else {
-        bail!("{block}: a netlist without a LUT cannot have a fault in one")
-    };
-    match against(test, window, &wrong) {
-        Err(DifftestError::Mismatch(m)) => Ok(Checked { luts, cycles, fault: (lut, m.port, m.cycle) }),
-        Err(other) => Err(other.into()),
-        Ok(_) => bail!("{block}, W = {window}: the inverted table of {lut} is not seen by the test"),
+    // an inverted table may be masked, so some places are tried until one shows
+    let mut unseen = Vec::new();
+    for part in 1..=FAULTS {
+        let Some((wrong, lut)) = netlist.with_fault(luts * part / (FAULTS + 1)) else {
+            bail!("{block}: a netlist without a LUT cannot have a fault in one")
+        };
+        match against(test, window, &wrong) {
+            Err(DifftestError::Mismatch(m)) => return Ok(Checked { luts, cycles, fault: (lut, m.port, m.cycle) }),
+            Err(other) => return Err(other.into()),
+            Ok(_) => unseen.push(lut),
+        }
     }
+    bail!("{block}, W = {window}: the inverted tables of {} are not seen by the test", unseen.join(", "))
 }
 
 /// Runs the command.
