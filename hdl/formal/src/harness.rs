@@ -75,6 +75,27 @@ pub const HARNESSES: &[Harness] = &[
         quick: false,
     },
     Harness {
+        name: "sack_scoreboard",
+        block: BlockName::SackScoreboard,
+        file: "sack_scoreboard.sv",
+        text: include_str!("../sack_scoreboard.sv"),
+        full: SIM,
+        induction: 2,
+        small: Size { window_bits: 64, parameters: &[("W", 64), ("ROWS", 8)], ..ONE_CONN },
+        reach: 16,
+        faults: &[
+            Fault {
+                what: "a lost packet that is acknowledged stays lost",
+                edits: &[("lost = word[/*lost*/ 127:64] & live;", "lost = word[/*lost*/ 127:64] & ~passed;")],
+            },
+            Fault {
+                what: "a turn gives up the resends of the last turn",
+                edits: &[("again = old;", "again = young;"), ("lost = lost | old;", "lost = lost | young;")],
+            },
+        ],
+        quick: false,
+    },
+    Harness {
         name: "retransmit_queue",
         block: BlockName::RetransmitQueue,
         file: "retransmit_queue.sv",
