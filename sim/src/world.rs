@@ -66,6 +66,8 @@ pub struct Options {
     pub fault: u32,
     /// Keep every commit record and every frame sent (short runs only).
     pub log: bool,
+    /// Cycles between the engine's readiness and the first access of software.
+    pub late_cycles: u64,
 }
 
 /// Frames written to a capture at most.
@@ -288,11 +290,11 @@ impl World {
     fn configure(&mut self, build: &BuildConfig, setups: &[NodeSetup]) -> Result<(), RunError> {
         // R11: 0.95 of the line rate in an epoch of 16.384 us
         let cap = (u64::from(self.scenario.connection.hint_capacity_mbps) * 16_384 / 8000 * 95 / 100) as u32;
+        self.join(build)?;
         for (node, setup) in self.nodes.iter_mut().zip(setups) {
             node.nic.write_register(reg::epoch_cap::OFFSET, cap);
-            if self.options.lockstep {
-                let mut checker =
-                    Checker::new(&reference_config(build, cap), build.clock_ps).map_err(|e| RunError::Setup(e.to_string()))?;
+            if let Some(checker) = &mut node.watch.checker {
+                checker.set_epoch_cap(cap).map_err(|e| RunError::Setup(e.to_string()))?;
                 for (i, k) in &setup.keys {
                     checker.register_key(*i, k).map_err(|e| RunError::Setup(e.to_string()))?;
                 }
@@ -302,13 +304,33 @@ impl World {
                 for (n, q, r) in &setup.qps {
                     checker.open_qp(*n, q, host_rings(r)).map_err(|e| RunError::Setup(e.to_string()))?;
                 }
-                node.watch.checker = Some(checker);
             }
             for w in setup.writes() {
                 node.nic.write_table(&w);
             }
         }
         while self.nodes.iter().any(|n| !n.nic.bus_idle()) {
+            self.cycle()?;
+        }
+        Ok(())
+    }
+
+    /// Checkers begin where the engines are: a build that clears its memories for longer than an epoch of the rate hint has counted some (R11). The capacity
+    /// is written between two epochs, because the engine reads it while it computes a share.
+    fn join(&mut self, build: &BuildConfig) -> Result<(), RunError> {
+        if self.options.lockstep {
+            for node in &mut self.nodes {
+                let checker = Checker::new(&reference_config(build, 0), build.clock_ps);
+                node.watch.checker = Some(checker.map_err(|e| RunError::Setup(e.to_string()))?);
+                for record in node.nic.early_records() {
+                    node.watch.check(|c| c.record(record, &node.nic.memory));
+                }
+            }
+        }
+        for _ in 0..self.options.late_cycles {
+            self.cycle()?;
+        }
+        while self.nodes.iter().any(|n| n.watch.checker.as_ref().is_some_and(|c| c.model().epoch_pending())) {
             self.cycle()?;
         }
         Ok(())

@@ -22,7 +22,8 @@ fn traffic_passes_two_wrapped_nics() {
     let scenario = shape.scenario().expect("a good scenario");
     let spec = ModelSpec { opt_level: 1, ..corundum::spec(&shape).expect("the wrapper with its engine") };
     let model = mrnic_verilated::build(&spec, &mut |_| {}).expect("the wrapper can be Verilated");
-    let options = Options { lockstep: true, ..Options::default() };
+    // software comes after some epochs of the rate hint (R11), as on a board, whose memories are cleared for longer than one
+    let options = Options { lockstep: true, late_cycles: 12_000, ..Options::default() };
     let mut world = World::new(&scenario, &shape.config().expect("a build"), &model, &options).expect("a world");
     let outcome = world.run(&mut |_, _| {}).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(outcome.bytes_verified, scenario.traffic.iter().map(|t| t.bytes).sum::<u64>());

@@ -13,8 +13,7 @@ pub struct CorundumArgs {
     /// Bits of the streams at the core clock: 512, 128 or 64; without it all three.
     #[arg(long)]
     width: Option<usize>,
-    /// Another engine of that width, for example that of a board. One that clears its memories for longer than an epoch of the
-    /// rate hint (16 us: corundum10g, corundum25g, corundum100g) needs --no-lockstep: the golden model counts epochs from the first table row on.
+    /// Another engine of that width, for example that of a board (corundum10g, corundum25g, corundum100g).
     #[arg(long, requires = "width")]
     build: Option<String>,
     /// Seed instead of the scenario's.

@@ -90,6 +90,8 @@ pub struct NicSim<H = HostMemory> {
     attachment: Attachment,
     commit: CommitPort,
     records: Vec<Record>,
+    /// Steps committed before the engine said that it is ready.
+    early: Vec<Record>,
     host: HostConfig,
     cycle: u64,
     period_ps: u64,
@@ -146,6 +148,7 @@ impl<H: Host> NicSim<H> {
             attachment,
             commit: CommitPort::new(&dut)?,
             records: Vec::new(),
+            early: Vec::new(),
             host: host.clone(),
             cycle: 0,
             period_ps,
@@ -181,19 +184,25 @@ impl<H: Host> NicSim<H> {
             self.cycle += 1;
         }
         self.reset.set_bit(false);
-        let mut silent = Silent;
-        let id = self.read_register(reg::id::OFFSET, &mut silent)?;
+        let mut early = Early::default();
+        let id = self.read_register(reg::id::OFFSET, &mut early)?;
         if id != reg::id::RESET {
             return Err(NicError::NotOurs { node: self.node, id });
         }
         loop {
-            if self.read_register(reg::status::OFFSET, &mut silent)? & 1 == 1 {
+            if self.read_register(reg::status::OFFSET, &mut early)? & 1 == 1 {
+                self.early = early.0;
                 return Ok(());
             }
             if self.cycle - start > READY_CYCLES {
                 return Err(NicError::NotReady { node: self.node, cycles: self.cycle - start });
             }
         }
+    }
+
+    /// Steps committed while the engine cleared its memories after reset: epochs of the rate hint (R11), if that takes longer than one.
+    pub fn early_records(&self) -> &[Record] {
+        &self.early
     }
 
     fn read_register(&mut self, offset: impl Into<u32>, observer: &mut dyn Observer<H>) -> Result<u32, NicError> {
@@ -383,6 +392,22 @@ impl<H: Host> NicSim<H> {
         }
         Ok(frame)
     }
+}
+
+/// Keeps the records of the time before anything else can happen.
+#[derive(Default)]
+struct Early(Vec<Record>);
+
+impl<H> Observer<H> for Early {
+    fn frame_in(&mut self, _: u64, _: &[u8]) {}
+    fn record(&mut self, record: &Record, _: &H) {
+        self.0.push(record.clone());
+    }
+    fn dma_read(&mut self, _: u64, _: u64, _: usize) {}
+    fn dma_write(&mut self, _: u64, _: u64, _: &[u8]) {}
+    fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
+    fn cqe_write(&mut self, _: u64, _: u64, _: &[u8]) {}
+    fn frame_out(&mut self, _: u64, _: &[u8], _: &H) {}
 }
 
 /// An observer that looks away.

@@ -8,7 +8,7 @@ use super::peer::Peer;
 use super::station::Station;
 use super::watch::Watch;
 use super::{Options, FIRST_PROGRAM};
-use crate::nic::{NicError, NicSim};
+use crate::nic::{NicError, NicSim, Observer};
 use crate::world::reference_config;
 use mrnic_fabric::{Fabric, PlaneStats};
 use mrnic_host_bus::{place, Message};
@@ -260,7 +260,11 @@ impl<'a> Server<'a> {
             true => Some(Checker::new(&reference_config(build, 0), build.clock_ps)?),
             false => None,
         };
-        let mut station = Station::new(nic, Watch::new(build.conns, checker), build.conns);
+        let mut watch = Watch::new(build.conns, checker);
+        for record in nic.early_records() {
+            watch.record(record, &nic.memory);
+        }
+        let mut station = Station::new(nic, watch, build.conns);
         station.answer();
         self.stations[at] = Some(station);
         self.figures.reset(at);

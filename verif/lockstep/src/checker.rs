@@ -171,6 +171,11 @@ impl Checker {
         self.model.close_connection(conn);
     }
 
+    /// Software writes the receive capacity (R11), which counts from the next epoch on.
+    pub fn set_epoch_cap(&mut self, bytes: u32) -> std::result::Result<(), ConfigError> {
+        self.model.set_epoch_cap(bytes)
+    }
+
     /// Sets a memory region.
     pub fn register_key(&mut self, index: u32, key: &KeyConfig) -> std::result::Result<(), ConfigError> {
         self.model.register_key(index, key)

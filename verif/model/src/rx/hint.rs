@@ -83,6 +83,11 @@ impl RateHint {
         Some(self.share)
     }
 
+    /// An epoch was swapped and is not published yet.
+    pub fn pending(&self) -> bool {
+        self.swapped
+    }
+
     /// The rate of a connection in Mbit/s.
     pub fn rate_mbps(&self, conn: &ConnUse) -> u32 {
         if self.cap == 0 || !self.published {
