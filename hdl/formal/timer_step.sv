@@ -19,7 +19,7 @@ module proof (
     reg [139:0] path;
     reg [265:0] row;
     wire [3:0] action;
-    wire active, all_lost, goes_down, gives_up, new_port;
+    wire active, all_lost, goes_down, gives_up;
     wire [31:0] deadline;
     wire [139:0] new_path;
     wire [265:0] new_row;

@@ -111,6 +111,26 @@ fn second_timeout_changes_the_port_and_the_floor_holds() {
     assert_eq!(counters[0].get("TX_RESEND"), resent.len() as u64);
 }
 
+/// R9, L5: the way back of the only path dies, by which nothing but acknowledgments travels. The port change of the sender is one for both ways.
+#[test]
+fn a_sender_that_leaves_a_route_leaves_it_for_acknowledgments_too() {
+    let mut rig = Rig::new();
+    rig.open(0, &|c| c.paths = 1);
+    let qp = rig.pair(0);
+    let len = 60_000;
+    rig.lose = Some(Box::new(|node, frame| node == 1 && udp_port(frame) == OLD_PORT));
+    rig.nodes[0].keep_records();
+    let (local, remote) = (rig.filled(0, len, 7), rig.region(1, len, 9, writable(), 1));
+    rig.post(0, qp, &local, &remote, len);
+    rig.run();
+    let counters = rig.finish();
+    rig.assert_copied((0, &local), (1, &remote), len);
+    let timers = of_kind(rig.nodes[0].records(), Kind::Timer);
+    let changes: Vec<u64> = timers.iter().filter(|t| t.get("action") == TIMER_PORT_CHANGE).map(|t| t.get("port")).collect();
+    assert_eq!(changes, [NEW_PORT], "{timers:#?}");
+    assert_eq!(counters[0].get("TX_RESEND"), 0, "everything had arrived");
+}
+
 /// L4: one of four paths dies under its new ports, too: SUSPECT, its packets move, one first, then DOWN. It comes back: three probes in turn
 /// are answered, then it is UP with a window of 1 and carries new packets.
 #[test]

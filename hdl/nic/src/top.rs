@@ -586,11 +586,10 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.ackdesc_mak_code.next = self.rx.ackdesc_mak_code.val();
         self.egress.ackdesc_mak_msn.next = self.rx.ackdesc_mak_msn.val();
         self.egress.ackdesc_sav.next = self.rx.ackdesc_sav.val();
-        self.egress.portset_valid.next = self.tx.portset_valid.val();
-        self.egress.portset_port.next = self.tx.portset_port.val();
-        self.egress.portset_conn.next = bit_cast::<16, 24>(self.tx.portset_row.val() >> 3);
-        self.egress.portset_path.next = self.tx.portset_row.val().get_bits::<3>(0);
-        self.tx.portset_ready.next = true;
+        self.egress.portset_valid.next = self.rx.portset_valid.val();
+        self.egress.portset_conn.next = self.rx.portset_conn.val();
+        self.egress.portset_path.next = self.rx.portset_path.val();
+        self.egress.portset_port.next = self.rx.portset_port.val();
         self.dr_desc_valid.next = self.egress.dr_desc_valid.val();
         self.egress.dr_desc_ready.next = self.dr_desc_ready.val();
         self.dr_desc_addr.next = self.egress.dr_desc_addr.val();
@@ -633,6 +632,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.hdr_has_imm.next = self.parser.hdr_has_imm.val();
         self.rx.hdr_sol.next = self.parser.hdr_sol.val();
         self.rx.hdr_attempt.next = self.parser.hdr_attempt.val();
+        self.rx.hdr_udp_src.next = self.parser.hdr_udp_src.val();
         self.rx.hdr_tag.next = self.parser.hdr_tag.val();
         self.rx.hdr_operand.next = self.parser.hdr_operand.val();
         self.rx.hdr_compare.next = self.parser.hdr_compare.val();

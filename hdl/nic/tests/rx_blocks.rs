@@ -27,7 +27,7 @@ macro_rules! maker {
 }
 maker!(header: RxHeader {
     opcode, ack_req, ppsn, dest_qp, ecn_ce, home, via, conn, rtx, tx_ts, msn, first, last, va, rkey, length, payload_bytes,
-    rq_seq, imm, has_imm, sol, attempt,
+    rq_seq, imm, has_imm, sol, attempt, udp_src,
 });
 maker!(conn_row: RxConnRow { open, paths_log2, mtu_log2 });
 maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed, remote_write, remote_read, remote_atomic });

@@ -143,14 +143,14 @@ fn simulation_equals_verilog() {
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data,
-        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready,
+        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready,
         hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, ask_reached_ok, ask_early_ok, ask_none, ask_failed,
         check_valid, finish_valid, run_qp, run_msn, run_atomic, run_va, run_rkey, run_length, run_code, run_value, run_write,
         run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready, cerr_valid, cerr_conn
     })
     .top("rx_core")
     .cycles(2500)
-    .seed(3)
+    .seed(1)
     .reset_chance(0.0002)
     .sink("place_ready")
     .sink("ack_ready")
@@ -194,6 +194,10 @@ fn simulation_equals_verilog() {
             inputs.set("rq_addr", 0x1000 + random.below(0x1000));
             inputs.set("rq_len", 64 + random.below(100));
             inputs.set("rq_lkey", random.below(2) << 8 | 7);
+            // after a reset they come again
+            if inputs.previous("reset") == 1 {
+                started = 0;
+            }
             // tables first: both connections, paths close to the wrap, QPs, keys; later now and then one again
             let write = [(2u32, 0u32), (2, 1), (2, 8), (1, 0), (1, 1), (3, 0), (3, 1), (4, 0), (4, 1)];
             if cycle >= 100 && (started < 9 || random.chance(0.7)) && cycle % 60 == 0 {
@@ -243,6 +247,7 @@ fn simulation_equals_verilog() {
                 "hdr_has_imm",
                 "hdr_sol",
                 "hdr_attempt",
+                "hdr_udp_src",
                 "hdr_tag",
                 "hdr_operand",
                 "hdr_compare",

@@ -93,6 +93,7 @@ fn reference(frame: &[u8], vlan: bool, ipv6: bool, uses: Uses) -> (Packed, Packe
     for (name, from, field) in HEADER {
         header.set(name, of("WRITE", from, field));
     }
+    header.set("udp_src", of("", "UDP", "src_port"));
     if uses.sends {
         let opcode = if of("WRITE", "BTH", "opcode") == 0xE1 { "SEND" } else { "WRITE" };
         header.set("rq_seq", of(opcode, "IMMH", "rq_seq"));

@@ -49,6 +49,7 @@ fn outcome(frame: &[u8], uses: Uses) -> Outcome {
         ("conn", p.mph.conn.into()),
         ("rtx", p.mph.rtx.into()),
         ("tx_ts", p.mph.tx_ts.into()),
+        ("udp_src", parsed.udp_src.into()),
     ];
     let mut payload = parsed.payload.to_vec();
     let mut sav = None;

@@ -77,7 +77,7 @@ fn core_equals_verilog() {
         reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_data, msg_valid, msg_conn, msg_qp, msg_msn, msg_npkts,
         msg_length, rel_conn_ready, ack_valid, ack_conn, ack_home, ack_cum, ack_ts_echo, ack_service, ack_ce, ack_dup,
         ack_flags, ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_ready, ret_ready, resp_ready, nak_ready, cerr_ready,
-        qperr_data, portset_ready, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_ready, over_done,
+        qperr_data, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_ready, over_done,
         over_failed, over_head, again_ready, completion_busy, drain_valid, drain_qp, rsp_valid, rsp_conn, rsp_error, rsp_code,
         rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn
     })
@@ -124,7 +124,6 @@ fn core_equals_verilog() {
     .sink("resp_ready")
     .sink("nak_ready")
     .sink("cerr_ready")
-    .sink("portset_ready")
     .stimulus(|random, cycle, inputs| {
         inputs.set("now", (cycle * 2) as u32);
         inputs.set("rto_min", 100u32);

@@ -320,6 +320,7 @@ impl Engine {
             Ok(parsed) => {
                 let received = Received {
                     packet: &parsed.packet,
+                    udp_src: parsed.udp_src,
                     ecn_ce: parsed.ecn_ce,
                     payload_len: parsed.payload.len() as u32,
                     payload: Some(parsed.payload),

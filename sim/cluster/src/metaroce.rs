@@ -117,6 +117,7 @@ pub(crate) fn check_port(port_bytes: u64) -> Result<(), ConfigFault> {
 pub struct Header {
     packet: Packet,
     payload_bytes: u32,
+    source_port: u16,
 }
 
 /// Round trips that a sender has measured.
@@ -284,13 +285,14 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
 
     fn receive(&mut self, now: Ps, arrival: &Arrival<'_, Header>) {
         let before = self.nic.counters().rx_messages;
-        let Header { packet, payload_bytes } = arrival.header;
+        let Header { packet, payload_bytes, source_port } = arrival.header;
         if let Body::Ack(ack) = &packet.body {
             if let (true, Some(trips)) = (ack.flags.ts_valid, self.round_trips.get_mut(usize::from(packet.mph.conn))) {
                 trips.acknowledged(ack.ts_echo);
             }
         }
-        let received = Received { packet, ecn_ce: arrival.ecn_ce, payload_len: *payload_bytes, payload: None };
+        let ecn_ce = arrival.ecn_ce;
+        let received = Received { packet, udp_src: *source_port, ecn_ce, payload_len: *payload_bytes, payload: None };
         self.nic.handle_parsed(tick(now), &received, &mut NoMemory);
         for _ in before..self.nic.counters().rx_messages {
             self.notices.push_back(Notice::Received { slot: packet.dest_qp });
@@ -306,7 +308,7 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
         let Some(outgoing) = self.nic.poll_outgoing(tick(now)) else { return Next::Idle };
         let (packet, slot, path, source_port, payload_bytes) = match &outgoing {
             Outgoing::Ack(ack) => {
-                let port = self.nic.ports(ack.conn, ack.via).map_or(0, |(port, _)| port);
+                let port = self.nic.reply_ports(ack.conn, ack.via).map_or(0, |(port, _)| port);
                 (ack.packet::<P>(), ack.conn, ack.via, port, 0)
             }
             Outgoing::Probe(probe) => (probe.packet::<P>(), probe.conn, probe.path, probe.udp_port, 0),
@@ -317,7 +319,7 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
         };
         let frame = P::frame_len(packet.opcode(), false, payload_bytes as usize, IpVersion::V4) as u32;
         Next::Packet(Departure {
-            header: Header { packet, payload_bytes },
+            header: Header { packet, payload_bytes, source_port },
             slot: slot.into(),
             plane: self.plane(&self.ends[slot as usize], path),
             source_port,

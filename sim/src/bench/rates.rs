@@ -160,7 +160,11 @@ pub(super) fn model() -> Result<Vec<Figure>> {
             Outgoing::Probe(probe) => (probe.packet::<OpenMr0>(), 0),
             Outgoing::Data(data) => (data.packet(), data.len),
         };
-        to.handle_parsed(now, &Received { packet: &packet, ecn_ce: false, payload_len, payload: None }, &mut NoMemory);
+        to.handle_parsed(
+            now,
+            &Received { packet: &packet, udp_src: 0, ecn_ce: false, payload_len, payload: None },
+            &mut NoMemory,
+        );
         true
     })?;
     let mut buf = vec![0; FRAME_BYTES_MAX];

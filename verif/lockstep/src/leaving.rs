@@ -50,7 +50,7 @@ impl Checker {
         // R9: the port of an acknowledgment is read when the frame is made, and may be the one before the last change
         let port = match (&outgoing, &parsed) {
             (Outgoing::Ack(a), Ok(p)) => {
-                let ports = self.model.ports(a.conn, a.via).unwrap_or_default();
+                let ports = self.model.reply_ports(a.conn, a.via).unwrap_or_default();
                 (p.udp_src == ports.1).then_some(ports.1)
             }
             _ => None,

@@ -70,7 +70,7 @@ fn without_bytes(mtu_log2: u8, seconds: f64) -> Result<f64, ConfigError> {
                         Outgoing::Probe(probe) => (probe.packet::<OpenMr0>(), 0),
                         Outgoing::Data(data) => (data.packet(), data.len),
                     };
-                    let received = Received { packet: &packet, ecn_ce: false, payload_len, payload: None };
+                    let received = Received { packet: &packet, udp_src: 0, ecn_ce: false, payload_len, payload: None };
                     nics[1 - side].handle_parsed(now, &received, &mut NoMemory);
                     packets += 1;
                 }

@@ -1,6 +1,6 @@
 //! Turns acknowledgment descriptors into headers of ACK frames; one every four clocks.
-//! In: `ackdesc`, configuration of connections and paths, port changes (`portset`, always taken at once).
-//! Out: `header_*` to the framer in the order of `ackdesc`. The UDP source port is that of the path travelled.
+//! In: `ackdesc`, configuration of connections and paths, the ports of packets that came (`portset`, always taken at once).
+//! Out: `header_*` to the framer in the order of `ackdesc`. The UDP source port is that of the last packet by the path travelled (R9, R10).
 use super::headers::*;
 use super::net_table::NetTable;
 use crate::config::BuildConfig;
@@ -222,7 +222,7 @@ impl Logic for AckBuilder {
         self.net.cfg_index.next = self.cfg_index.val();
         self.net.cfg_data.next = self.cfg_data.val();
         self.cfg_busy.next = self.net.cfg_busy.val() | self.port_pending.q.val();
-        comment!("ports of the paths: a port change (L5) is written at once, a configured port when there is none");
+        comment!("ports of the paths: that of a packet (R10) is written at once, a configured port when there is none");
         if self.cfg_valid.val() & (self.cfg_table.val() == self.path_table.val()) {
             self.port_pending.d.next = true;
             self.port_index.d.next = self.cfg_index.val();

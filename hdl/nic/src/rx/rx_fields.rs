@@ -123,6 +123,7 @@ const HEADER: &[(usize, Source)] = &[
     (1, OfSends(&[("WRITE", "MSGH", "imm"), ("SEND", "MSGH", "imm")])),
     (1, OfSends(&[("WRITE", "MSGH", "sol"), ("SEND", "MSGH", "sol")])),
     (1, OfSends(&[("WRITE", "MSGH", "attempt"), ("SEND", "MSGH", "attempt")])),
+    (16, Udp("src_port")),
 ];
 const WRITE_VA: Place = ("WRITE", "PLH", "va");
 const WRITE_KEY: Place = ("WRITE", "PLH", "rkey");
@@ -357,6 +358,7 @@ impl<const W: usize, const NB: usize> Logic for RxFields<W, NB> {
             has_imm: h.bit(),
             sol: h.bit(),
             attempt: h.bit(),
+            udp_src: h.take(),
         };
         let mut a = Cursor(assemble::<{ RxAckHeader::BITS }>(ACK, form, ip, udp, self._uses), 0);
         self.ack.next = RxAckHeader {

@@ -70,6 +70,7 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     pub hdr_has_imm: Signal<Out, Bit>,
     pub hdr_sol: Signal<Out, Bit>,
     pub hdr_attempt: Signal<Out, Bit>,
+    pub hdr_udp_src: Signal<Out, Bits<16>>,
     /// Of READs and atomics, and so are the next four.
     pub hdr_tag: Signal<Out, Bits<32>>,
     pub hdr_operand: Signal<Out, Bits<64>>,
@@ -333,7 +334,7 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             undecided_most: Constant::new((UNDECIDED_FRAMES as u64).to_bits());
             clock, reset, fault, mac_rx_tvalid, mac_rx_tready, mac_rx_tdata, mac_rx_tkeep, mac_rx_tlast, hdr_valid, hdr_ready,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
-            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
+            hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn,
             pl_valid, pl_ready, pl_data, pl_last, commit_drop_valid, commit_drop_reason, keep_last, undecided, inside,
             valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2, bytes2, outer2, inner2, vlan2,
@@ -734,6 +735,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.hdr_has_imm.next = self.head.val().header.has_imm;
         self.hdr_sol.next = self.head.val().header.sol;
         self.hdr_attempt.next = self.head.val().header.attempt;
+        self.hdr_udp_src.next = self.head.val().header.udp_src;
         self.hdr_tag.next = self.head.val().request.tag;
         self.hdr_operand.next = self.head.val().request.operand;
         self.hdr_compare.next = self.head.val().request.compare;

@@ -30,6 +30,8 @@ pub struct RxHeader {
     pub sol: Bit,
     /// MSGH.attempt (N4).
     pub attempt: Bit,
+    /// UDP source port (R10).
+    pub udp_src: Bits<16>,
 }
 
 /// What requests and responses carry besides (docs/protocol.md, section 11, D1 to D7).

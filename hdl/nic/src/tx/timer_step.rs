@@ -31,7 +31,6 @@ pub struct TimerStep {
     pub goes_down: Signal<Out, Bit>,
     /// The connection is given up.
     pub gives_up: Signal<Out, Bit>,
-    pub new_port: Signal<Out, Bit>,
     pub new_path: Signal<Out, PathTx>,
     pub new_row: Signal<Out, PathAck>,
     check: TimerCheck,
@@ -48,7 +47,7 @@ impl TimerStep {
         filled!(TimerStep {
             ;
             clock, now, rto_min, path, row, cfg, conn, other_up, stranded, lost_words, action, active, deadline, all_lost, goes_down, gives_up,
-            new_port, new_path, new_row, check, path_after, row_after, changes, everything, acts, suspects,
+            new_path, new_row, check, path_after, row_after, changes, everything, acts, suspects,
         })
     }
 }
@@ -125,7 +124,6 @@ impl Logic for TimerStep {
             self.row_after.next.probe_ppsn = self.path.val().next_ppsn;
         }
         self.all_lost.next = self.everything.val();
-        self.new_port.next = self.changes.val();
         self.new_path.next = self.path_after.val();
         self.new_row.next = self.row_after.val();
     }

@@ -25,7 +25,7 @@ maker!(packet_entry: PacketEntry { qp, msn, index, bytes, first, last, kind });
 
 maker!(rx_header: RxHeader {
     opcode, ack_req, ppsn, dest_qp, ecn_ce, home, via, conn, rtx, tx_ts, msn, first, last, va, rkey, length, payload_bytes,
-    rq_seq, imm, has_imm, sol, attempt,
+    rq_seq, imm, has_imm, sol, attempt, udp_src,
 });
 maker!(rx_request_header: RxRequestHeader { tag, operand, compare, fetch_add, error_code });
 maker!(rx_ack_header: RxAckHeader { ts_echo, service, ce, dup, flags, rate, sav, mak_qp, mak_code, mak_msn });

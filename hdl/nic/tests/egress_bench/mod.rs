@@ -261,7 +261,7 @@ impl Bench {
         self.udp_ports.insert(conn * 8 + path, port);
     }
 
-    /// The sequencer's port change.
+    /// A packet came by the path, with this port.
     pub fn change_port(&mut self, conn: u64, path: u64, port: u16) {
         self.set("portset_valid", 1);
         self.set("portset_conn", conn);

@@ -52,6 +52,11 @@ pub enum Kind {
     SendImm,
 }
 
+/// The UDP source port of a packet: that of its path changes from time to time.
+fn udp_src(packet: &Packet) -> u16 {
+    0xC000 | u16::from(packet.mph.via) << 8 | (packet.ppsn.get() >> 4) as u16 & 0xFF
+}
+
 pub struct Rig {
     pub bench: Bench,
     pub model: Model,
@@ -66,6 +71,8 @@ pub struct Rig {
     pub waiting: VecDeque<(Packet, bool, u32)>,
     pub driving: bool,
     pub acks: VecDeque<mrnic_model::AckDesc>,
+    /// `portset` of a step whose commit record is still to come: connection, path, port.
+    pub port: Option<(u16, u8, u16)>,
     pub places: VecDeque<(bool, u64, u32)>,
     pub acks_in: VecDeque<[u64; 5]>,
     pub got_places: VecDeque<(bool, u64, u32)>,
@@ -131,6 +138,7 @@ impl Rig {
                 ("conn", p.mph.conn.into()),
                 ("rtx", p.mph.rtx.into()),
                 ("tx_ts", p.mph.tx_ts.into()),
+                ("udp_src", udp_src(&p).into()),
                 ("msn", msg.msn.get().into()),
                 ("va", va),
                 ("rkey", rkey.into()),
@@ -185,6 +193,15 @@ impl Rig {
         }
         if self.bench.get("commit_rx_valid") == 1 {
             self.commit();
+        }
+        if self.bench.get("portset_valid") == 1 {
+            let [conn, path, port] = ["portset_conn", "portset_path", "portset_port"].map(|name| self.bench.get(name));
+            assert_eq!(
+                self.port.replace((conn as u16, path as u8, port as u16)),
+                None,
+                "a port too many at cycle {}",
+                self.cycle
+            );
         }
         self.receives();
         self.outputs();
@@ -350,21 +367,31 @@ impl Rig {
                 self.field("commit_rx_share", share);
                 self.count("epoch");
             }
-            _ => self.packet(now),
+            _ => return self.packet(now),
         }
+        assert_eq!(self.port, None, "port at cycle {}", self.cycle);
     }
 
     pub fn packet(&mut self, now: u32) {
         let (packet, ce, bytes) = self.given.pop_front().expect("a commit too many");
         let mut frame = [0; 8400];
         let payload = vec![0; bytes as usize];
-        let len = emit_packet(&mut frame, &self.net, 1, &packet, &payload).expect("a frame");
+        let len = emit_packet(&mut frame, &self.net, udp_src(&packet), &packet, &payload).expect("a frame");
         if ce {
             assert!(mrnic_wire::frame::set_ecn(&mut frame[..len], 3));
         }
         let seen = self.bench.get("commit_rx_qp_failed") == 1;
         let inputs = RxInputs { qp_error_seen: Some(seen) };
         let step = self.model.step_rx_with(now, &frame[..len], &inputs, &mut NoMemory);
+        // R10
+        let conn_of = match step {
+            RxStep::Probe { conn, .. } => Some(conn),
+            RxStep::Data { conn, class, .. } if class != RxClass::OutOfWindow => Some(conn),
+            _ => None,
+        };
+        let via = packet.mph.via;
+        let noted = conn_of.map(|conn| (conn, via, self.model.reply_ports(conn, via).expect("a path").0));
+        assert_eq!(self.port.take(), noted, "port at cycle {}", self.cycle);
         let mut place = (bytes > 0).then_some((false, 0, bytes));
         match step {
             RxStep::Dropped { .. } => {

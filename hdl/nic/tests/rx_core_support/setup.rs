@@ -41,6 +41,7 @@ pub fn rig(build: &BuildConfig, seed: u64) -> Rig {
         waiting: VecDeque::new(),
         driving: false,
         acks: VecDeque::new(),
+        port: None,
         places: VecDeque::new(),
         acks_in: VecDeque::new(),
         got_places: VecDeque::new(),

@@ -390,7 +390,7 @@ impl Bench {
         if let Some(f) = &frame {
             self.drive_ack(f);
         }
-        for ready in ["desc_ready", "ret_ready", "resp_ready", "nak_ready", "cerr_ready", "portset_ready", "rel_conn_ready"] {
+        for ready in ["desc_ready", "ret_ready", "resp_ready", "nak_ready", "cerr_ready", "rel_conn_ready"] {
             let on = calm || self.rng.random_bool(0.6);
             self.set(ready, on.into());
         }

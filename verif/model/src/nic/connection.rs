@@ -49,7 +49,7 @@ impl<S: Default + Clone> Connection<S> {
                 })
                 .collect(),
             chunks: alloc::vec![ChunkMap::default(); paths],
-            rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn)).collect(),
+            rx_paths: configured.iter().enumerate().map(|(i, p)| RxPath::open(i as u8, p.rx_start_ppsn, p.udp_port)).collect(),
             rx_use: ConnUse::default(),
             path_counters: alloc::vec![PathCounters::default(); paths],
             waiting: Vec::new(),

@@ -19,6 +19,8 @@ use crate::{CongestionControl, Profile};
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     pub packet: &'a Packet,
+    /// Its UDP source port.
+    pub udp_src: u16,
     pub ecn_ce: bool,
     pub payload_len: u32,
     pub payload: Option<&'a [u8]>,
@@ -145,6 +147,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             Ok(parsed) => {
                 let received = Received {
                     packet: &parsed.packet,
+                    udp_src: parsed.udp_src,
                     ecn_ce: parsed.ecn_ce,
                     payload_len: parsed.payload.len() as u32,
                     payload: Some(parsed.payload),
@@ -207,6 +210,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             Body::Probe => {
                 // R8, R9: a probe is answered at once with its own time stamp; it leaves last_ts alone.
                 connection.rx_paths[home as usize].last_via = via;
+                connection.rx_paths[via as usize].note_port(received.udp_src);
                 self.counters.rx_probes += 1;
                 let ack = self.make_ack(now, conn, home, &AckCause::Probe { ts: packet.mph.tx_ts });
                 (RxStep::Probe { conn, home, ack }, None)
@@ -235,12 +239,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let Ok(connection) = self.connection_mut(conn) else {
             return self.dropped(DropReason::Connection(conn));
         };
-        let path = &mut connection.rx_paths[home as usize];
         // R2: the class.
-        let class = path.classify(ppsn, window_pkts);
+        let class = connection.rx_paths[home as usize].classify(ppsn, window_pkts);
         if class != RxClass::OutOfWindow {
-            path.note_arrival(now, packet.mph.tx_ts, packet.mph.rtx, packet.mph.via);
+            connection.rx_paths[packet.mph.via as usize].note_port(received.udp_src);
+            connection.rx_paths[home as usize].note_arrival(now, packet.mph.tx_ts, packet.mph.rtx, packet.mph.via);
         }
+        let path = &mut connection.rx_paths[home as usize];
         let ack_now = match class {
             RxClass::OutOfWindow => {
                 self.counters.rx_out_of_window += 1;

@@ -47,6 +47,12 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok((path.port, path.previous_port))
     }
 
+    /// R9: UDP source port of acknowledgments that travel by a path: that of the peer's last packet by it, and the one before.
+    pub fn reply_ports(&self, conn: u16, via: u8) -> Result<(u16, u16), StepError> {
+        let path = self.rx_path(conn, via)?;
+        Ok((path.reply_port, path.previous_reply_port))
+    }
+
     /// Packets that await [`Nic::step_retire`].
     pub fn retiring(&self) -> impl Iterator<Item = (u16, u8, u32)> + '_ {
         self.retiring.keys().copied()

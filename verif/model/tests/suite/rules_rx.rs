@@ -61,6 +61,15 @@ pub fn frame<P: Profile>(packet: &Packet, payload: &[u8], ce: bool) -> Vec<u8> {
     buf
 }
 
+/// The same packet by another UDP source port.
+fn by_port<P: Profile>(frame: &[u8], port: u16) -> Vec<u8> {
+    let parsed = P::parse_packet(frame).unwrap();
+    let mut buf = vec![0; 5000];
+    let len = P::emit_packet(&mut buf, &address(1, 2), port, &parsed.packet, parsed.payload).unwrap();
+    buf.truncate(len);
+    buf
+}
+
 impl Data {
     pub fn frame<P: Profile>(&self) -> Vec<u8> {
         let msg = Msg { msn: self.msn.into(), ..Msg::default() };
@@ -141,7 +150,7 @@ fn r1_checks_before_any_state<P: Profile>() {
     }
     let c = r.nic.counters();
     assert_eq!((c.drop_conn, c.drop_path, c.drop_icrc, c.drop_unsupported, c.rx_frames), (2, 2, 1, 2, 7));
-    assert_eq!(r.path(), &RxPath::open(0, 0));
+    assert_eq!(r.path(), &RxPath::open(0, 0, 0xC000));
 }
 
 /// R2: duplicate, out of window, new; across the wrap of the PPSN.
@@ -315,6 +324,33 @@ fn r9_contents_of_an_acknowledgment<P: Profile>() {
     assert_eq!((parsed.packet.mph.tx_ts, parsed.packet.mph.rtx, parsed.packet.mph.moved), (0, false, false));
 }
 
+/// R9, R10: an acknowledgment has the port of the last packet by its path: the peer leaves a route for both ways. It follows new packets,
+/// duplicates, refused ones and probes, not those out of the window.
+fn r9_r10_the_port_of_an_acknowledgment<P: Profile>() {
+    let mut r = receiver::<P>();
+    let mut port = |r: &mut Receiver<P>, frame: Vec<u8>, port: u16| {
+        let ack = match r.nic.step_rx(r.now, &by_port::<P>(&frame, port), &mut r.mem) {
+            RxStep::Data { ack, .. } => ack.expect("an acknowledgment"),
+            RxStep::Probe { ack, .. } => ack,
+            other => panic!("{other:?}"),
+        };
+        let mut buf = [0; 400];
+        let len = r.nic.encode(&Outgoing::Ack(ack), None, &r.mem, &mut buf).unwrap();
+        let parsed = P::parse_packet(&buf[..len]).unwrap();
+        (parsed.packet.mph.via, parsed.udp_src)
+    };
+    let packet = |ppsn, via| Data { via, ack_req: true, ..data(ppsn) }.frame::<P>();
+    assert_eq!(port(&mut r, packet(0, 2), 0xC111), (2, 0xC111));
+    assert_eq!(port(&mut r, packet(1, 1), 0xC222), (1, 0xC222), "each path its own");
+    assert_eq!(port(&mut r, packet(1, 2), 0xC333), (2, 0xC333), "a duplicate");
+    assert_eq!(r.nic.reply_ports(0, 2).unwrap(), (0xC333, 0xC111));
+    assert_eq!(port(&mut r, packet(1000, 1), 0xC444), (2, 0xC333), "out of the window");
+    assert_eq!(port(&mut r, probe::<P>(2, 7), 0xC555), (2, 0xC555), "a probe");
+    let refused = Data { via: 1, rkey: RKEY ^ 1, ..data(2) }.frame::<P>();
+    assert_eq!(port(&mut r, refused, 0xC666), (1, 0xC666), "a refused packet");
+    assert_eq!(r.nic.ports(0, 1).unwrap().0, 0xC001, "its own packets keep theirs");
+}
+
 /// R10: new and duplicate packets are echoed, others are not.
 fn r10_what_is_echoed<P: Profile>() {
     let mut r = receiver::<P>();
@@ -363,6 +399,7 @@ crate::for_each_profile!(
     r7_message_contexts,
     r8_when_to_acknowledge,
     r9_contents_of_an_acknowledgment,
+    r9_r10_the_port_of_an_acknowledgment,
     r10_what_is_echoed,
     r11_rate_in_acknowledgments,
 );

@@ -366,7 +366,7 @@ fn a_reopened_connection_starts_anew<P: Profile>() {
                 pair.nic[side].tx_path(0, 1).unwrap().fields(),
                 TxPath::<()>::open(true, 0xC001, start, 16, now).fields()
             );
-            assert_eq!(pair.nic[side].rx_path(0, 1).unwrap(), &RxPath::open(1, start));
+            assert_eq!(pair.nic[side].rx_path(0, 1).unwrap(), &RxPath::open(1, start, 0xC001));
         }
         pair.cqes[0].clear();
         pair.mem[1].hits.fill(0);

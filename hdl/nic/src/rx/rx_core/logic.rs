@@ -319,6 +319,7 @@ impl Logic for RxCore {
             self.h.d.next.has_imm = self.hdr_has_imm.val();
             self.h.d.next.sol = self.hdr_sol.val();
             self.h.d.next.attempt = self.hdr_attempt.val();
+            self.h.d.next.udp_src = self.hdr_udp_src.val();
             if self.timers.due.val() {
                 self.h.d.next.conn = self.read_conn.val();
                 self.h.d.next.home = bit_cast::<8, 3>(self.read_row.val().get_bits::<3>(0));
@@ -578,6 +579,13 @@ impl Logic for RxCore {
         self.setup.cfg_data.next = self.cfg_data.val();
         self.cfg_busy.next = self.setup.cfg_busy.val();
         self.setup.clearing.next = self.messages.busy.val();
+
+        comment!("R9, R10: acknowledgments by this path take the port of its last packet");
+        self.portset_valid.next = self.changes.val()
+            & (self.check.probe.val() | self.accepted.val() | self.refused.val() | self.check.duplicate.val());
+        self.portset_conn.next = self.h.q.val().conn;
+        self.portset_path.next = self.h.q.val().via.get_bits::<3>(0);
+        self.portset_port.next = self.h.q.val().udp_src;
 
         comment!("the acknowledgment of the step");
         self.collect.start.next = self.commits.val() & self.acking.q.val();

@@ -79,6 +79,7 @@ pub struct RxCore {
     pub hdr_has_imm: Signal<In, Bit>,
     pub hdr_sol: Signal<In, Bit>,
     pub hdr_attempt: Signal<In, Bit>,
+    pub hdr_udp_src: Signal<In, Bits<16>>,
     /// Of READs and atomics, and so are the next four.
     pub hdr_tag: Signal<In, Bits<32>>,
     pub hdr_operand: Signal<In, Bits<64>>,
@@ -120,6 +121,11 @@ pub struct RxCore {
     pub ack_mak_qp: Signal<Out, Bits<24>>,
     pub ack_mak_code: Signal<Out, Bits<8>>,
     pub ack_mak_msn: Signal<Out, Bits<24>>,
+    /// The port of acknowledgments that travel by a path (R10).
+    pub portset_valid: Signal<Out, Bit>,
+    pub portset_conn: Signal<Out, Bits<16>>,
+    pub portset_path: Signal<Out, Bits<3>>,
+    pub portset_port: Signal<Out, Bits<16>>,
     pub ackdesc_valid: Signal<Out, Bit>,
     pub ackdesc_ready: Signal<In, Bit>,
     pub ackdesc_conn: Signal<Out, Bits<16>>,
@@ -382,11 +388,11 @@ impl RxCore {
             op_send: Constant::new(opcode_value("SEND").to_bits());
             clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
             init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, ack_valid,
-            ack_ready, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
+            ack_ready, portset_valid, portset_conn, portset_path, portset_port, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
             commit_rx_valid,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
             hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm,
-            hdr_sol, hdr_attempt, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
+            hdr_sol, hdr_attempt, hdr_udp_src, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, ack_conn, ack_home, ack_cum,
             ack_ts_echo, ack_service, ack_ce, ack_dup, ack_flags, ack_rate, ack_sav, ack_mak_qp, ack_mak_code, ack_mak_msn,
             ackdesc_conn, ackdesc_home, ackdesc_via, ackdesc_cum, ackdesc_ts_echo, ackdesc_service, ackdesc_ce, ackdesc_dup,

@@ -258,10 +258,6 @@ impl Logic for TxCore {
         self.cerr_valid.next = self.sequencer.cerr_valid.val();
         self.sequencer.cerr_ready.next = self.cerr_ready.val();
         self.cerr_conn.next = self.sequencer.cerr_conn.val();
-        self.portset_valid.next = self.sequencer.portset_valid.val();
-        self.sequencer.portset_ready.next = self.portset_ready.val();
-        self.portset_row.next = self.sequencer.portset_row.val();
-        self.portset_port.next = self.sequencer.portset_port.val();
         self.qperr_addr.next = self.sequencer.qperr_addr.val();
         self.sequencer.qperr_data.next = self.qperr_data.val();
 

@@ -46,9 +46,6 @@ impl Logic for Sequencer {
             for_rnr,
             cerr_held,
             cerr_reg,
-            port_held,
-            port_row,
-            port_reg,
             wake_held,
             wake_reg
         );
@@ -214,9 +211,6 @@ impl Logic for Sequencer {
         }
         if self.cerr_ready.val() {
             self.cerr_held.d.next = false;
-        }
-        if self.portset_ready.val() {
-            self.port_held.d.next = false;
         }
         self.queue_valid.next = self.alloc_held.q.val();
         self.queue_lookup.next = false;
@@ -423,12 +417,6 @@ impl Logic for Sequencer {
                 self.put_conn_ack.next = true;
                 self.new_tx.next = self.timer.new_path.val();
                 self.new_ack.next = self.timer.new_row.val();
-                if self.timer.new_port.val() {
-                    // L5
-                    self.port_held.d.next = true;
-                    self.port_row.d.next = self.table_row.val();
-                    self.port_reg.d.next = self.new_tx.val().port;
-                }
                 if self.timer.gives_up.val() {
                     self.new_conn_ack.next.error = true;
                     self.cerr_held.d.next = true;
@@ -732,8 +720,7 @@ impl Logic for Sequencer {
         self.choice.open_may.next = self.opening.pending.val() & self.retire_idle.val() & !self.acked.busy.val();
         // what the steps emit finds its register empty; while the packet builder is the limit, timers and slots see the same moment
         self.desc_free.next = !self.desc_held.q.val() | self.desc_ready.val();
-        self.choice.timer_may.next =
-            self.offer_valid.val() & self.desc_free.val() & !self.cerr_held.q.val() & !self.port_held.q.val();
+        self.choice.timer_may.next = self.offer_valid.val() & self.desc_free.val() & !self.cerr_held.q.val();
         // an alloc that is still held is taken two clocks later at the latest, long before the slot needs the place
         self.choice.slot_may.next = self.next_valid.val() & !self.done_valid.val() & self.desc_free.val();
         if self.choose.val() {
@@ -864,9 +851,6 @@ impl Logic for Sequencer {
         self.nak_rnr.next = self.nak_rnr_reg.q.val();
         self.cerr_valid.next = self.cerr_held.q.val();
         self.cerr_conn.next = self.cerr_reg.q.val();
-        self.portset_valid.next = self.port_held.q.val();
-        self.portset_row.next = self.port_row.q.val();
-        self.portset_port.next = self.port_reg.q.val();
         self.wake_valid.next = self.wake_held.q.val();
         self.wake_conn.next = self.wake_reg.q.val();
 
@@ -876,7 +860,6 @@ impl Logic for Sequencer {
             self.alloc_held.d.next = false;
             self.nak_held.d.next = false;
             self.cerr_held.d.next = false;
-            self.port_held.d.next = false;
             self.wake_held.d.next = false;
         }
     }
