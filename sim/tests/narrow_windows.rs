@@ -66,7 +66,7 @@ fn scenarios_with_64() {
 #[test]
 fn scenarios_with_128() {
     let killed = runs(&of("sim_w128", 128));
-    assert!(total(&killed, "PATH_DOWN") > 0 && total(&killed, "TX_MOVED") > 0);
+    assert!(total(&killed, "PATH_SUSPECT") > 0 && total(&killed, "TX_MOVED") > 0);
 }
 
 /// An initial window above W is refused before anything runs.

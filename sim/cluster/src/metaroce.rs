@@ -307,10 +307,7 @@ impl<P: Profile, C: CongestionControl + Default> Endpoint for MetaRoce<P, C> {
         }
         let Some(outgoing) = self.nic.poll_outgoing(tick(now)) else { return Next::Idle };
         let (packet, slot, path, source_port, payload_bytes) = match &outgoing {
-            Outgoing::Ack(ack) => {
-                let port = self.nic.reply_ports(ack.conn, ack.via).map_or(0, |(port, _)| port);
-                (ack.packet::<P>(), ack.conn, ack.via, port, 0)
-            }
+            Outgoing::Ack(ack) => (ack.packet::<P>(), ack.conn, ack.via, ack.udp_port, 0),
             Outgoing::Probe(probe) => (probe.packet::<P>(), probe.conn, probe.path, probe.udp_port, 0),
             Outgoing::Data(data) => {
                 self.round_trips[usize::from(data.conn)].sent(data.ts);

@@ -42,18 +42,18 @@ impl Checker {
     pub fn frame_out(&mut self, cycle: u64, frame: &[u8], memory: &dyn Memory) -> Result {
         let parsed = parse_packet(frame);
         let is_ack = matches!(&parsed, Ok(p) if matches!(p.packet.body, Body::Ack(_)));
-        let next = if is_ack { self.expected.acks.pop_front() } else { self.expected.packets.pop_front() };
+        // R9: the port of an acknowledgment is read when the frame is made
+        let mut port = None;
+        let next = match &parsed {
+            Ok(p) if is_ack => self.expected.acks.pop_front().map(|ack| {
+                port = Some(p.udp_src).filter(|port| ack.may_have(*port));
+                Outgoing::Ack(ack.desc)
+            }),
+            _ => self.expected.packets.pop_front(),
+        };
         let Some(outgoing) = next else {
             let rtl = hex(&frame[..frame.len().min(96)]);
             return self.compare("a frame", "no step makes this frame", cycle, "frame", rtl, "none".into());
-        };
-        // R9: the port of an acknowledgment is read when the frame is made, and may be the one before the last change
-        let port = match (&outgoing, &parsed) {
-            (Outgoing::Ack(a), Ok(p)) => {
-                let ports = self.model.reply_ports(a.conn, a.via).unwrap_or_default();
-                (p.udp_src == ports.1).then_some(ports.1)
-            }
-            _ => None,
         };
         let mut buffer = std::mem::take(&mut self.buffer);
         let encoded =

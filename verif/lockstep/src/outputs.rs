@@ -1,5 +1,5 @@
 //! What the model expects to leave the NIC: frames, payload reads and writes, CQEs, in the order of their steps.
-use mrnic_model::Outgoing;
+use mrnic_model::{AckDesc, Outgoing};
 use std::collections::VecDeque;
 
 /// Expected outputs.
@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 pub struct Expected {
     /// Data packets, NOPs and probes.
     pub packets: VecDeque<Outgoing>,
-    /// Acknowledgments.
-    pub acks: VecDeque<Outgoing>,
+    pub acks: VecDeque<ExpectedAck>,
     /// Address and length.
     pub reads: VecDeque<(u64, usize)>,
     /// Address and bytes.
@@ -21,7 +20,34 @@ pub struct Expected {
     pub recv_cqes: VecDeque<(u64, Vec<u8>)>,
 }
 
+/// An acknowledgment. Its port is read when the frame is made (R9): any that the path's packets had from its step on.
+#[derive(Debug)]
+pub struct ExpectedAck {
+    pub desc: AckDesc,
+    later_ports: Vec<u16>,
+}
+
+impl ExpectedAck {
+    pub fn new(desc: AckDesc) -> Self {
+        ExpectedAck { desc, later_ports: Vec::new() }
+    }
+
+    /// Whether the frame may have this port.
+    pub fn may_have(&self, port: u16) -> bool {
+        port == self.desc.udp_port || self.later_ports.contains(&port)
+    }
+}
+
 impl Expected {
+    /// R10: a packet came by a path of a connection, with this port.
+    pub fn note_port(&mut self, conn: u16, via: u8, port: u16) {
+        for ack in self.acks.iter_mut().filter(|a| (a.desc.conn, a.desc.via) == (conn, via)) {
+            if !ack.may_have(port) {
+                ack.later_ports.push(port);
+            }
+        }
+    }
+
     /// What is still missing, for the end of a run.
     pub fn missing(&self) -> Option<String> {
         if let Some((addr, _)) = &self.early_write {

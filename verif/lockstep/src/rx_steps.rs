@@ -3,8 +3,9 @@
 //! In: drop and rx records. Out: expected payload writes and acknowledgments. Guarantees: frames are judged in the order in
 //! which they came in (R1), and every state field of section 4 that a record carries is compared.
 use crate::checker::{Checker, ModelMemory};
+use crate::outputs::ExpectedAck;
 use crate::step::{hex, Step};
-use mrnic_model::{AckDesc, DropReason, Outgoing, RxClass, RxInputs, RxStep, StepError};
+use mrnic_model::{AckDesc, DropReason, RxClass, RxInputs, RxStep, StepError};
 use mrnic_wire::{parse_packet, Body, OpenMr0, Parsed, Profile};
 
 /// Code of a refusal because the QP is in Error (R3).
@@ -64,6 +65,10 @@ impl Checker {
         let mut memory = ModelMemory { memory: None, writes: Vec::new() };
         let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
         self.expected.writes.extend(memory.writes);
+        let (conn, via) = (received.packet.mph.conn, received.packet.mph.via);
+        if let Ok(port) = self.model.reply_port(conn, via) {
+            self.expected.note_port(conn, via, port);
+        }
         self.early_write(s);
         match step {
             RxStep::Dropped { reason } => {
@@ -172,6 +177,6 @@ impl Checker {
     }
 
     pub(crate) fn expect_ack(&mut self, ack: AckDesc) {
-        self.expected.acks.push_back(Outgoing::Ack(ack));
+        self.expected.acks.push_back(ExpectedAck::new(ack));
     }
 }

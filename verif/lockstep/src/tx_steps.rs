@@ -58,8 +58,8 @@ impl Checker {
             Ok(t) => {
                 s.field("action", t.action as u64);
                 if t.action != TimerAction::ConnError {
-                    if let Ok((port, _)) = self.model.ports(conn, path) {
-                        s.field("port", port);
+                    if let Ok(p) = self.model.tx_path(conn, path) {
+                        s.field("port", p.port);
                     }
                 }
                 if let Some(probe) = t.probe {

@@ -390,7 +390,7 @@ impl Rig {
             _ => None,
         };
         let via = packet.mph.via;
-        let noted = conn_of.map(|conn| (conn, via, self.model.reply_ports(conn, via).expect("a path").0));
+        let noted = conn_of.map(|conn| (conn, via, self.model.reply_port(conn, via).expect("a path")));
         assert_eq!(self.port.take(), noted, "port at cycle {}", self.cycle);
         let mut place = (bytes > 0).then_some((false, 0, bytes));
         match step {

@@ -115,7 +115,7 @@ pub fn ack(nic: &Nic<OpenMr0>, now: u32, step: &AckStep) -> Fields {
 /// A timer acted.
 pub fn timer(nic: &Nic<OpenMr0>, now: u32, path: u8, step: &TimerStep) -> Fields {
     let mut f: Fields = vec![("now", now.into()), ("path", path.into()), ("action", step.action as u64)];
-    f.push(("port", nic.ports(0, path).unwrap().0.into()));
+    f.push(("port", nic.tx_path(0, path).unwrap().port.into()));
     f.push(("probe_ppsn", step.probe.map_or(0, |p| p.ppsn.into())));
     f.extend(tx_state(nic, path));
     f

@@ -82,6 +82,8 @@ pub struct AckDesc {
     pub peer_conn: u16,
     pub home: u8,
     pub via: u8,
+    /// As it is at the step; hardware reads it when it makes the frame.
+    pub udp_port: u16,
     pub cum: Ppsn,
     pub ack: Ack,
 }

@@ -84,8 +84,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
                 emit::<P>(buf, &net, udp_port.unwrap_or(desc.udp_port), &desc.packet::<P>())
             }
             Outgoing::Ack(desc) => {
-                let port = udp_port.or_else(|| self.reply_ports(desc.conn, desc.via).ok().map(|(port, _)| port)).unwrap_or(0);
-                emit::<P>(buf, &self.net(desc.conn)?, port, &desc.packet::<P>())
+                emit::<P>(buf, &self.net(desc.conn)?, udp_port.unwrap_or(desc.udp_port), &desc.packet::<P>())
             }
         }
     }

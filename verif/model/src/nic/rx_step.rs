@@ -335,10 +335,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         self.counters.acks_made += 1;
         let (mut rate, epoch) = (crate::RATE_UNLIMITED, self.hint.epoch);
         let mut last_qp = None;
-        let mut desc = AckDesc { conn, peer_conn: 0, home, via: home, cum: Ppsn::new(0), ack: Ack::default() };
+        let mut desc = AckDesc { conn, peer_conn: 0, home, via: home, udp_port: 0, cum: Ppsn::new(0), ack: Ack::default() };
         if let Some(connection) = self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut) {
             rate = self.hint.rate_mbps(&connection.rx_use);
             desc.peer_conn = connection.peer_conn;
+            desc.udp_port = connection.rx_paths[connection.rx_paths[home as usize].last_via as usize].reply_port;
             let path = &mut connection.rx_paths[home as usize];
             path.unacked = 0;
             last_qp = path.last_qp;

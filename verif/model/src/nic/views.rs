@@ -41,16 +41,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok((&self.hint, &self.connection(conn)?.rx_use))
     }
 
-    /// UDP source port of a path now, and before its last change. An ACK frame may still carry the latter.
-    pub fn ports(&self, conn: u16, path: u8) -> Result<(u16, u16), StepError> {
-        let path = self.tx_path(conn, path)?;
-        Ok((path.port, path.previous_port))
-    }
-
-    /// R9: UDP source port of acknowledgments that travel by a path: that of the peer's last packet by it, and the one before.
-    pub fn reply_ports(&self, conn: u16, via: u8) -> Result<(u16, u16), StepError> {
-        let path = self.rx_path(conn, via)?;
-        Ok((path.reply_port, path.previous_reply_port))
+    /// R9: UDP source port of acknowledgments that travel by a path: that of the peer's last packet by it.
+    pub fn reply_port(&self, conn: u16, via: u8) -> Result<u16, StepError> {
+        Ok(self.rx_path(conn, via)?.reply_port)
     }
 
     /// Packets that await [`Nic::step_retire`].

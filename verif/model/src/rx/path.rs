@@ -41,15 +41,12 @@ pub struct RxPath {
     pub ce_state: bool,
     /// UDP source port of the peer's last packet that travelled by the path of this index: acknowledgments that travel by it have it.
     pub reply_port: u16,
-    /// The one before; hardware may still read it for an acknowledgment on its way out.
-    pub previous_reply_port: u16,
 }
 
 impl RxPath {
     pub fn open(index: u8, start: u32, port: u16) -> Self {
         let cum = Ppsn::new(start);
-        let ports = RxPath { reply_port: port, previous_reply_port: port, ..RxPath::default() };
-        RxPath { cum, high: cum.wrapping_sub(1), last_via: index, ..ports }
+        RxPath { cum, high: cum.wrapping_sub(1), last_via: index, reply_port: port, ..RxPath::default() }
     }
 
     /// R2: the class of a PPSN. Changes nothing.
@@ -82,10 +79,7 @@ impl RxPath {
 
     /// R10: the port of a packet that travelled by the path of this index. A peer that leaves a route leaves it for the way back too.
     pub fn note_port(&mut self, port: u16) {
-        if port != self.reply_port {
-            self.previous_reply_port = self.reply_port;
-            self.reply_port = port;
-        }
+        self.reply_port = port;
     }
 
     /// R5, R6: sets the bit of a new PPSN and advances. Returns whether R8 wants an acknowledgment for a gap or a mark.

@@ -33,8 +33,6 @@ pub struct TxPath<S> {
     pub state: PathState,
     /// UDP source port, the entropy of the route.
     pub port: u16,
-    /// The port before the last change; an acknowledgment frame may still carry it.
-    pub previous_port: u16,
     pub next: Ppsn,
     pub cum: Ppsn,
     /// The four sets, indexed by PPSN mod 256.
@@ -84,7 +82,6 @@ impl<S: Default> TxPath<S> {
         TxPath {
             state: if enabled { PathState::Up } else { PathState::Disabled },
             port,
-            previous_port: port,
             next: start,
             cum: start,
             mark: start,
@@ -207,7 +204,6 @@ impl<S> TxPath<S> {
 
     /// L5: a new route for the same path. Packets below the floor may still arrive by the old one.
     pub fn change_port(&mut self, now: Tick) {
-        self.previous_port = self.port;
         self.port = 0xC000 | (self.port.wrapping_add(0x0537) & 0x3FFF);
         self.floor_active = true;
         self.floor = self.next;

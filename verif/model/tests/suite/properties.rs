@@ -290,7 +290,7 @@ fn unknown_numbers_are_errors<P: Profile>() {
     assert!(nic.step_rx_timer(0, 9, 0).is_err() && nic.step_rx_timer(0, 0, 8).is_err());
     assert!(nic.step_retire(0, 0, 0).is_err() && nic.step_ack(0).is_err());
     assert!(nic.step_nak(99, 1, 0).is_err() && nic.step_cqe(99).is_err());
-    assert!(nic.tx_path(0, 8).is_err() && nic.rx_path(9, 0).is_err() && nic.ports(9, 0).is_err());
+    assert!(nic.tx_path(0, 8).is_err() && nic.rx_path(9, 0).is_err() && nic.reply_port(9, 0).is_err());
     let bad = ConnConfig { paths: 3, ..crate::pair::conn_config(0, &Setup::default()) };
     assert_eq!(nic.open_connection(0, 0, &bad), Err(ConfigError::PowerOfTwo { what: "paths", value: 3 }));
     assert!(nic.open_connection(0, 99, &bad).is_err());

@@ -12,7 +12,7 @@ use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
 use crate::pair::{Setup, RKEY, TARGET};
 use crate::profiles::run_machine;
-use crate::rules_rx::{data, frame, Data, Receiver};
+use crate::rules_rx::{by_port, data, frame, Data, Receiver};
 
 const PATHS: usize = 2;
 const HELD_PKTS: u8 = 4;
@@ -82,6 +82,8 @@ struct PathRef {
     via: u8,
     arrival: u32,
     last_qp: Option<u32>,
+    /// UDP source port of the last packet that travelled by this path.
+    port: u16,
 }
 
 impl PathRef {
@@ -123,6 +125,11 @@ pub struct Reference {
     streams: [StreamRef; 2],
     memory: BTreeMap<u64, u8>,
     outcome: Outcome,
+}
+
+/// UDP source port of a packet: not always the same.
+fn data_port(ppsn: u32) -> u16 {
+    0xC000 | (ppsn & 3) as u16
 }
 
 /// Bytes of message `msn`.
@@ -179,7 +186,8 @@ impl Reference {
             epoch: 0,
             mak: mak.unwrap_or(plain),
         };
-        AckDesc { conn: 0, peer_conn: 0, home: path as u8, via: p.via, cum: Ppsn::new(self.ppsn(cum)), ack }
+        let udp_port = self.paths[p.via as usize].port;
+        AckDesc { conn: 0, peer_conn: 0, home: path as u8, via: p.via, udp_port, cum: Ppsn::new(self.ppsn(cum)), ack }
     }
 
     /// R3 for a new WRITE: the refusal code.
@@ -221,6 +229,7 @@ impl Reference {
         if class != RxClass::OutOfWindow {
             let p = &mut self.paths[path];
             (p.echo, p.via, p.arrival) = ((ppsn as u16, !rtx), path as u8, self.now);
+            p.port = data_port(ppsn);
         }
         if let (RxClass::New, Some((qpn, msn, slot, fault))) = (class, write) {
             nak = self.refusal(qpn, msn, fault);
@@ -271,7 +280,7 @@ impl<P: Profile> ReferenceStateMachine for Machine<P> {
     type Transition = Op;
 
     fn init_state() -> BoxedStrategy<Reference> {
-        let path = |via| PathRef { high: -1, via, ..PathRef::default() };
+        let path = |via: u8| PathRef { high: -1, via, port: 0xC000 + u16::from(via), ..PathRef::default() };
         let start = prop_oneof![0u32..300, 0xFF_FF00u32..0x100_0000];
         start
             .prop_map(move |start| Reference {
@@ -334,6 +343,7 @@ impl<P: Profile> ReferenceStateMachine for Machine<P> {
             }
             Op::Probe { path, via, ts } => {
                 state.paths[path as usize].via = via;
+                state.paths[via as usize].port = ts;
                 state.outcome = Outcome::Probe(state.ack(path as usize, None, Some(ts)));
             }
             Op::Fail { qpn } => {
@@ -376,10 +386,14 @@ impl<P: Profile> Sut<P> {
                     ce,
                     ack_req,
                     rtx,
+                    port: data_port(ppsn),
                     ..data(ppsn)
                 })
             }
-            Op::Nop { path, at, ce } => Some(Data { home: path, via: path, nop: true, ce, ..data(n(path, at)) }),
+            Op::Nop { path, at, ce } => {
+                let port = data_port(n(path, at));
+                Some(Data { home: path, via: path, nop: true, ce, port, ..data(n(path, at)) })
+            }
             _ => None,
         }
     }
@@ -394,7 +408,7 @@ impl<P: Profile> Sut<P> {
             Op::Probe { path, via, ts } => {
                 let mph = PathHeader { home: path, via, tx_ts: ts, ..PathHeader::default() };
                 let probe = frame::<P>(&Packet { dest_qp: P::PATH_QP, mph, ..Packet::new(Body::Probe) }, &[], false);
-                match nic.step_rx(self.receiver.now, &probe, mem) {
+                match nic.step_rx(self.receiver.now, &by_port::<P>(&probe, ts), mem) {
                     RxStep::Probe { ack, .. } => Outcome::Probe(ack),
                     other => panic!("{other:?}"),
                 }

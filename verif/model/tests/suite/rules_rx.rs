@@ -30,6 +30,8 @@ pub struct Data {
     pub via: u8,
     pub conn: u16,
     pub nop: bool,
+    /// UDP source port.
+    pub port: u16,
 }
 
 pub fn data(ppsn: u32) -> Data {
@@ -48,6 +50,7 @@ pub fn data(ppsn: u32) -> Data {
         via: 0,
         conn: 0,
         nop: false,
+        port: 0xC000,
     }
 }
 
@@ -62,11 +65,14 @@ pub fn frame<P: Profile>(packet: &Packet, payload: &[u8], ce: bool) -> Vec<u8> {
 }
 
 /// The same packet by another UDP source port.
-fn by_port<P: Profile>(frame: &[u8], port: u16) -> Vec<u8> {
+pub fn by_port<P: Profile>(frame: &[u8], port: u16) -> Vec<u8> {
     let parsed = P::parse_packet(frame).unwrap();
     let mut buf = vec![0; 5000];
     let len = P::emit_packet(&mut buf, &address(1, 2), port, &parsed.packet, parsed.payload).unwrap();
     buf.truncate(len);
+    if parsed.ecn_ce {
+        set_ecn(&mut buf, 3);
+    }
     buf
 }
 
@@ -87,7 +93,7 @@ impl Data {
         };
         let packet = Packet { dest_qp: self.qpn, ack_req: self.ack_req, ppsn: Ppsn::new(self.ppsn), mph, ..Packet::new(body) };
         let payload = if self.nop { &[][..] } else { &self.payload };
-        frame::<P>(&packet, payload, self.ce)
+        by_port::<P>(&frame::<P>(&packet, payload, self.ce), self.port)
     }
 }
 
@@ -328,7 +334,7 @@ fn r9_contents_of_an_acknowledgment<P: Profile>() {
 /// duplicates, refused ones and probes, not those out of the window.
 fn r9_r10_the_port_of_an_acknowledgment<P: Profile>() {
     let mut r = receiver::<P>();
-    let mut port = |r: &mut Receiver<P>, frame: Vec<u8>, port: u16| {
+    let port = |r: &mut Receiver<P>, frame: Vec<u8>, port: u16| {
         let ack = match r.nic.step_rx(r.now, &by_port::<P>(&frame, port), &mut r.mem) {
             RxStep::Data { ack, .. } => ack.expect("an acknowledgment"),
             RxStep::Probe { ack, .. } => ack,
@@ -343,12 +349,11 @@ fn r9_r10_the_port_of_an_acknowledgment<P: Profile>() {
     assert_eq!(port(&mut r, packet(0, 2), 0xC111), (2, 0xC111));
     assert_eq!(port(&mut r, packet(1, 1), 0xC222), (1, 0xC222), "each path its own");
     assert_eq!(port(&mut r, packet(1, 2), 0xC333), (2, 0xC333), "a duplicate");
-    assert_eq!(r.nic.reply_ports(0, 2).unwrap(), (0xC333, 0xC111));
     assert_eq!(port(&mut r, packet(1000, 1), 0xC444), (2, 0xC333), "out of the window");
     assert_eq!(port(&mut r, probe::<P>(2, 7), 0xC555), (2, 0xC555), "a probe");
     let refused = Data { via: 1, rkey: RKEY ^ 1, ..data(2) }.frame::<P>();
     assert_eq!(port(&mut r, refused, 0xC666), (1, 0xC666), "a refused packet");
-    assert_eq!(r.nic.ports(0, 1).unwrap().0, 0xC001, "its own packets keep theirs");
+    assert_eq!(r.nic.tx_path(0, 1).unwrap().port, 0xC001, "its own packets keep theirs");
 }
 
 /// R10: new and duplicate packets are echoed, others are not.
