@@ -214,7 +214,7 @@ fn the_first_failed_check_of_a_packet_decides() {
             let request = opcode == 0xE0 || sends && opcode == 0xE1 || asks;
             let consumes = sends && (opcode == 0xE1 || opcode == 0xE0 && has_imm);
             let bad_qp = qp >= 4 || !open || of_other;
-            let reached = !bad_qp && !failed && !error && !(asks && answered);
+            let reached = !(bad_qp || failed || error || asks && answered);
             let permitted = match opcode {
                 0xE0 => rights[0] || !reads,
                 0xE2 => rights[1] && !none,
@@ -239,7 +239,7 @@ fn the_first_failed_check_of_a_packet_decides() {
                 (7, false, true, 0)
             } else if opcode == 0xE1 && bytes > 0 && key != 0 {
                 (6, false, true, 4)
-            } else if opcode == 0xE4 && offset % 8 != 0 {
+            } else if opcode == 0xE4 && !offset.is_multiple_of(8) {
                 (5, false, true, 0)
             } else if opcode != 0xE1 && !permitted {
                 (2, false, true, 0)

@@ -193,7 +193,8 @@ fn a_request_is_refused_by_its_key_its_address_or_for_want_of_a_place() {
         }
         assert!(!seen.contains_key("rxerr_valid"));
     }
-    let cases: [(u64, &[(&str, u64)], u64); 5] = [
+    type Case<'a> = (u64, &'a [(&'a str, u64)], u64);
+    let cases: [Case; 5] = [
         (READ_REQ, &[("length", 8), ("rkey", 0x107)], 2),
         (READ_REQ, &[("length", 257)], 3),
         (READ_REQ, &[("length", 8), ("rkey", 8)], 1),
