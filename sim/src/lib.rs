@@ -4,6 +4,7 @@
 //! captures and reports. Guarantees: deterministic from scenario and seed.
 pub use mrnic_fabric as fabric;
 
+pub mod atomics;
 pub mod attempts;
 pub mod bench;
 pub mod capture;

@@ -110,6 +110,11 @@ pub enum Op {
     WriteImm,
     Send,
     SendImm,
+    /// The data comes from the peer.
+    Read,
+    /// Each message is one operation on 8 bytes of the peer; the value before goes to the local buffer.
+    CompareSwap,
+    FetchAdd,
 }
 
 impl Op {
@@ -120,12 +125,22 @@ impl Op {
 
     /// It uses a receive of the peer.
     pub fn is_consuming(self) -> bool {
-        self != Op::Write
+        matches!(self, Op::WriteImm | Op::Send | Op::SendImm)
     }
 
     /// It carries an immediate.
     pub fn has_imm(self) -> bool {
         matches!(self, Op::WriteImm | Op::SendImm)
+    }
+
+    /// It is answered by the peer.
+    pub fn is_request(self) -> bool {
+        matches!(self, Op::Read | Op::CompareSwap | Op::FetchAdd)
+    }
+
+    /// It is an operation on 8 bytes of the peer.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Op::CompareSwap | Op::FetchAdd)
     }
 
     /// Its data goes to memory that the peer has posted.
@@ -140,7 +155,19 @@ impl Op {
 pub struct Traffic {
     pub from: usize,
     pub to: usize,
-    /// RDMA WRITE if absent. The others use receives, which the peer posts at once; their first WQE waits 10 us for them.
+    /// This message, from 0, names a key that is not there: its queue pair fails at both ends in the midst of what is under way. The statuses
+    /// of the other messages and their data are left to the golden model.
+    #[serde(default)]
+    pub bad_message: Option<u64>,
+    /// READs and atomics of a stream that are outstanding at most (D1), and that the peer keeps at most (D3).
+    #[serde(default = "sixteen")]
+    pub outstanding: u8,
+    #[serde(default = "sixteen")]
+    pub places: u8,
+    /// Every so many messages one waits until all READs and atomics before it are done (D1); 0: none.
+    #[serde(default)]
+    pub fence_every: u64,
+    /// RDMA WRITE if absent. SENDs and immediates use receives, which the peer posts at once; their first WQE waits 10 us for them.
     #[serde(default)]
     pub op: Op,
     /// The peer posts receives. Without them one message is refused for want of a receive (Q2).
@@ -192,6 +219,9 @@ fn one() -> usize {
 fn one_u8() -> u8 {
     1
 }
+fn sixteen() -> u8 {
+    16
+}
 fn one_u64() -> u64 {
     1
 }
@@ -216,6 +246,9 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("min-fifos", include_str!("../scenarios/min-fifos.toml")),
     ("sends", include_str!("../scenarios/sends.toml")),
     ("sends-loss", include_str!("../scenarios/sends-loss.toml")),
+    ("reads", include_str!("../scenarios/reads.toml")),
+    ("reads-loss", include_str!("../scenarios/reads-loss.toml")),
+    ("atomics-loss", include_str!("../scenarios/atomics-loss.toml")),
 ];
 
 /// For messages.
@@ -391,6 +424,22 @@ impl Scenario {
                     t.beyond_bytes.to_string(),
                     "not part of a transfer of one WRITE",
                     "choose at most bytes, and message_bytes = bytes",
+                );
+            }
+            if t.op.is_request() && !build.reads {
+                return fail(
+                    &key("op"),
+                    format!("{:?}", t.op),
+                    "the build has neither READ nor atomics",
+                    "choose a build that has them (sim_reads)",
+                );
+            }
+            if t.op.is_atomic() && (t.message_bytes != 8 || t.bytes % 8 != 0 || t.misalign[1] % 8 != 0 || t.beyond_bytes > 0) {
+                return fail(
+                    &key("message_bytes"),
+                    t.message_bytes.to_string(),
+                    "an atomic has 8 bytes at a multiple of 8",
+                    "choose message_bytes = 8, bytes and the second misalign as multiples of 8, no beyond_bytes",
                 );
             }
             if t.op.is_consuming() && !build.sends {

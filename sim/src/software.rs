@@ -39,12 +39,18 @@ pub struct Write {
     pub remote: u64,
     pub rkey: u32,
     pub length: u32,
-    /// Status its CQE must have.
+    /// Status its CQE must have, unless any may come.
     pub expect: u8,
+    pub any_status: bool,
     /// Opcode, 0 for WRITE.
     pub opcode: u8,
     pub imm: u32,
     pub solicited: bool,
+    /// Not before the READs and atomics in front of it are done (D1).
+    pub fence: bool,
+    /// Operands of an atomic.
+    pub swap_add: u64,
+    pub compare: u64,
 }
 
 impl Write {
@@ -60,6 +66,9 @@ impl Write {
         ring::wqe::LENGTH.set(&mut w, self.length.into());
         ring::wqe::IMM.set(&mut w, self.imm.into());
         ring::wqe::SOLICITED.set(&mut w, self.solicited.into());
+        ring::wqe::FENCE.set(&mut w, self.fence.into());
+        ring::wqe::SWAP_ADD.set(&mut w, self.swap_add.into());
+        ring::wqe::COMPARE.set(&mut w, self.compare.into());
         ring::wqe::WR_ID.set(&mut w, wr_id.into());
         let mut bytes = [0; ring::wqe::BYTES];
         for (b, w) in bytes.chunks_exact_mut(4).zip(w) {
@@ -167,7 +176,7 @@ impl Stream {
             return Err(SoftwareError::Order { node, qp, index, got, expected: index });
         }
         let status = ring::cqe::STATUS.get(&words) as u8;
-        if status != write.expect {
+        if status != write.expect && !write.any_status {
             let nak = ring::cqe::NAK_CODE.get(&words) as u8;
             return Err(SoftwareError::Status { node, qp, index, status, nak, expected: write.expect });
         }
@@ -193,6 +202,8 @@ pub struct Transfer {
     pub message_bytes: u64,
     /// QP and first MSN of the streams that the messages are dealt to in turn. A message that begins again (N2) may be written once more.
     pub streams: Vec<(u16, u32)>,
+    /// It came as responses to READs, of which each byte is written once.
+    pub answers: bool,
 }
 
 /// Bytes of a pattern that differs at every position of every transfer.

@@ -3,6 +3,7 @@
 //! In: a scenario and a Verilated model. Out: an [`Outcome`], or the first thing that went wrong as a [`RunError`].
 //! Guarantees: every commit of every node is compared with the golden model; at the end memory, placement, completions and
 //! the conservation of frames are checked independently of the model.
+use crate::atomics::{AtomicError, Atomics, WORD};
 use crate::attempts::Attempts;
 use crate::capture::{Capture, CaptureError};
 use crate::fabric::{port_on_plane, Fabric, PlaneStats};
@@ -34,6 +35,8 @@ pub enum RunError {
     Lockstep { node: usize, report: Box<Divergence> },
     #[error(transparent)]
     Software(#[from] SoftwareError),
+    #[error(transparent)]
+    Atomics(#[from] AtomicError),
     #[error(transparent)]
     Nic(#[from] NicError),
     #[error("memory check failed: node {node}, byte {offset} of transfer {transfer} is {got:#04x} instead of {expected:#04x} (first of {wrong} wrong bytes)")]
@@ -205,7 +208,12 @@ pub fn reference_config(build: &BuildConfig, epoch_cap_bytes: u32) -> NicConfig 
         rto_min_ticks: reg::rto_min::RESET,
         epoch_cap_bytes,
         events: false,
-        stage: if build.sends { Stage::Send } else { Stage::Write },
+        responses: build.responses as u32,
+        stage: match (build.reads, build.sends) {
+            (true, _) => Stage::Full,
+            (false, true) => Stage::Send,
+            (false, false) => Stage::Write,
+        },
         ..NicConfig::default()
     }
 }
@@ -245,6 +253,7 @@ pub struct World {
     nodes: Vec<Node>,
     fabric: Fabric,
     transfers: Vec<Transfer>,
+    atomics: Vec<Atomics>,
     capture: Option<Capture>,
     total: u64,
     link_drops: u64,
@@ -268,18 +277,19 @@ impl World {
             return Err(RunError::Setup(format!("build {} has no fault input", build.name)));
         }
         let mut setups = connections(scenario, &mut rng);
-        let transfers = traffic(scenario, build, &mut nodes, &mut setups, &mut rng)?;
+        let (transfers, atomics) = traffic(scenario, build, &mut nodes, &mut setups, &mut rng)?;
         let capture = match &options.pcap {
             Some(file) => Some(Capture::create(file, scenario.fabric.planes, PCAP_FRAMES)?),
             None => None,
         };
         let mut world = Self {
-            total: transfers.iter().map(|t| t.bytes).sum(),
+            total: scenario.traffic.iter().map(|t| t.bytes).sum(),
             scenario: scenario.clone(),
             options: options.clone(),
             nodes,
             fabric,
             transfers,
+            atomics,
             capture,
             link_drops: 0,
         };
@@ -475,7 +485,8 @@ impl World {
                 for (m, message) in counts[..t.bytes as usize].chunks((t.message_bytes as usize).max(1)).enumerate() {
                     let (qp, first_msn) = t.streams[m % t.streams.len()];
                     // each attempt writes a byte once at most, and the last one what no other has written
-                    let most = attempts.of(qp, first_msn.wrapping_add((m / t.streams.len()) as u32));
+                    let begun = attempts.of(qp, first_msn.wrapping_add((m / t.streams.len()) as u32));
+                    let most = if t.answers { 1 } else { begun };
                     if let Some(at) = message.iter().position(|count| *count == 0 || u32::from(*count) > most) {
                         let (offset, count) = (m * t.message_bytes as usize + at, message[at]);
                         let expected = if most == 1 { "once".to_owned() } else { format!("1 to {most} times") };
@@ -484,6 +495,10 @@ impl World {
                 }
             }
             verified += t.bytes;
+        }
+        for atomics in &self.atomics {
+            atomics.verify(&self.nodes[atomics.from].nic.memory, &self.nodes[atomics.to].nic.memory)?;
+            verified += atomics.operations.len() as u64 * WORD;
         }
         Ok(verified)
     }
@@ -581,17 +596,35 @@ fn traffic(
     nodes: &mut [Node],
     setups: &mut [NodeSetup],
     rng: &mut SmallRng,
-) -> Result<Vec<Transfer>, RunError> {
-    let mut transfers = Vec::new();
+) -> Result<(Vec<Transfer>, Vec<Atomics>), RunError> {
+    let (mut transfers, mut all_atomics) = (Vec::new(), Vec::new());
     let start_ps = nodes[0].nic.now_ps();
     for (i, t) in scenario.traffic.iter().enumerate() {
         let len = t.bytes as usize;
-        let local = nodes[t.from].nic.memory.allocate(len.max(1), t.misalign[0], false);
+        // the data of a READ goes the other way
+        let reads = t.op == Op::Read;
+        let local = nodes[t.from].nic.memory.allocate(len.max(1), t.misalign[0], t.op.is_request());
+        let atomics = match t.op {
+            Op::FetchAdd => Some(Atomics::fetch_adds(t.messages() as usize, rng)),
+            Op::CompareSwap => Some(Atomics::compare_swaps(t.messages() as usize, t.qps, rng)),
+            _ => None,
+        };
         // each receive has room for a longest message
-        let room = if t.op.is_send() { t.messages() * t.message_bytes } else { t.bytes };
-        let remote = nodes[t.to].nic.memory.allocate(room.max(1) as usize, t.misalign[1], true);
+        let room = match &atomics {
+            Some(atomics) => atomics.start.len() as u64 * WORD,
+            None if t.op.is_send() => t.messages() * t.message_bytes,
+            None => t.bytes,
+        };
+        let remote = nodes[t.to].nic.memory.allocate(room.max(1) as usize, t.misalign[1], !t.op.is_request());
         let sent = pattern(scenario.seed ^ (i as u64) << 40, len);
-        nodes[t.from].nic.memory.write(local, &sent)?;
+        let (holder, at) = if reads { (t.to, remote) } else { (t.from, local) };
+        match &atomics {
+            Some(atomics) => {
+                let words: Vec<u8> = atomics.start.iter().flat_map(|w| w.to_le_bytes()).collect();
+                nodes[t.to].nic.memory.write(remote, &words)?;
+            }
+            None => nodes[holder].nic.memory.write(at, &sent)?,
+        }
         let mut region = |node: usize, base: u64, length: u64, rights: Rights| -> Result<u32, RunError> {
             let index = setups[node].keys.len() as u32 + 1;
             if index as usize >= build.keys {
@@ -602,8 +635,14 @@ fn traffic(
             setups[node].keys.push((index, key));
             Ok(key_of(index, key.key_low))
         };
-        let lkey = region(t.from, local, t.bytes, Rights::default())?;
-        let rights = Rights { remote_write: !t.op.is_send(), local_write: t.op.is_send(), ..Rights::default() };
+        let lkey = region(t.from, local, t.bytes, Rights { local_write: t.op.is_request(), ..Rights::default() })?;
+        let rights = Rights {
+            remote_write: !t.op.is_send() && !t.op.is_request(),
+            local_write: t.op.is_send(),
+            remote_read: reads,
+            remote_atomic: t.op.is_atomic(),
+            ..Rights::default()
+        };
         let rkey = region(t.to, remote, room - t.beyond_bytes, rights)?;
         let first_stream = nodes[t.from].streams.len();
         let first_receiver = nodes[t.to].receivers.len();
@@ -619,6 +658,7 @@ fn traffic(
                 q.rx_start_msn = msn[1 - dir];
                 q.cq_log2 = stream.rings.cq_log2;
                 q.rnr_retry = t.rnr_retry;
+                (q.max_rd_atomic, q.max_dest_rd_atomic) = (t.outstanding, t.places);
                 q.min_rnr_timer = t.rnr_timer;
                 setups[node].qps.push((qp, q, stream.rings));
                 if dir == 0 {
@@ -635,16 +675,29 @@ fn traffic(
             let length = t.message_bytes.min(t.bytes - offset) as u32;
             let imm = if t.op.has_imm() { rng.random() } else { 0 };
             let solicited = t.op.is_consuming() && m % 3 == 0;
+            let operation = atomics.as_ref().map(|a| a.operations[m as usize]);
             let write = Write {
                 local: (local ^ TRANSLATION) + offset,
                 lkey,
-                remote: if t.op.is_send() { 0 } else { (remote ^ TRANSLATION) + offset },
-                rkey: if t.op.is_send() { 0 } else { rkey },
+                remote: match operation {
+                    Some(operation) => (remote ^ TRANSLATION) + operation.word as u64 * WORD,
+                    None if t.op.is_send() => 0,
+                    None => (remote ^ TRANSLATION) + offset,
+                },
+                rkey: match t.bad_message {
+                    Some(bad) if bad == m => !rkey,
+                    _ if t.op.is_send() => 0,
+                    _ => rkey,
+                },
                 length,
                 expect: expected_status(t),
+                any_status: t.bad_message.is_some(),
                 opcode: t.op.opcode(),
                 imm,
                 solicited,
+                fence: t.fence_every > 0 && m % t.fence_every == t.fence_every - 1,
+                swap_add: operation.map_or(0, |o| o.swap_add),
+                compare: operation.map_or(0, |o| o.compare),
             };
             let head_start = if t.op.is_consuming() { HEAD_START_PS } else { 0 };
             nodes[t.from].streams[first_stream + stream].add(write, start_ps + head_start + t.start_ns * 1000);
@@ -673,12 +726,21 @@ fn traffic(
                 sent: (sent.clone(), offset as usize),
             });
         }
+        if t.bad_message.is_some() {
+            continue;
+        }
+        if let Some(mut atomics) = atomics {
+            (atomics.from, atomics.local, atomics.to, atomics.remote) = (t.from, local, t.to, remote);
+            all_atomics.push(atomics);
+            continue;
+        }
         // without a receive nothing is placed
         let beyond = if t.receives { t.beyond_bytes } else { t.bytes };
         let (bytes, message_bytes) = (t.bytes, t.message_bytes);
-        transfers.push(Transfer { from: t.from, to: t.to, local, remote, bytes, beyond, message_bytes, streams });
+        let there = Transfer { from: t.from, to: t.to, local, remote, bytes, beyond, message_bytes, streams, answers: reads };
+        transfers.push(if reads { Transfer { from: t.to, to: t.from, local: remote, remote: local, ..there } } else { there });
     }
-    Ok(transfers)
+    Ok((transfers, all_atomics))
 }
 
 /// How the WQEs of a transfer complete.

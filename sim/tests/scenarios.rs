@@ -135,6 +135,9 @@ shipped_scenarios! {
     bit_errors = "bit-errors": "RX_DROP_ICRC" "RX_DUPLICATE";
     min_fifos = "min-fifos": "TX_RESEND";
     sends = "sends": "RX_DATA_NEW";
+    reads = "reads": "RX_DATA_NEW";
+    reads_with_loss = "reads-loss": "TX_RESEND";
+    atomics_with_loss = "atomics-loss": "TX_RESEND" "RX_DUPLICATE";
     sends_loss = "sends-loss": "TX_RESEND" "RX_DUPLICATE";
 }
 

@@ -81,7 +81,7 @@ pub struct BuildConfig {
     pub faults: bool,
     /// SEND, SEND with immediate and WRITE with immediate (rules Q1 to Q6), besides WRITE.
     pub sends: bool,
-    /// READ and atomics (rules D1 to D8), besides SEND. No build has them: docs/microarchitecture.md says which blocks know them.
+    /// READ and atomics (rules D1 to D8), besides SEND.
     pub reads: bool,
     /// D3: requests of a connection's peer whose responses are not acknowledged (a power of two, 2 to 256).
     pub responses: usize,
@@ -282,6 +282,8 @@ pub const BUILDS: &[BuildConfig] = &[
     BuildConfig { name: "sim_min", msgs_per_stream: 4, conn_fifo: 4, pool_packets: 128, fifo: MIN_FIFOS, ..SIM },
     // Windows of 128 packets, the second of the three widths (`ecp5` has the third).
     BuildConfig { name: "sim_w128", window_bits: 128, ..SIM },
+    // READ and atomics too, with the fault input.
+    BuildConfig { name: "sim_reads", reads: true, faults: true, ..SIM },
     // The fault input is a port of the top level.
     BuildConfig { name: "sim_faults", faults: true, ..SIM },
     BuildConfig {

@@ -10,6 +10,7 @@ use crate::host::recv_queue::RecvQueue;
 use crate::host::work_fetch::WorkFetch;
 use crate::packet::egress::Egress;
 use crate::rx::placement_dma::PlacementDma;
+use crate::rx::reads::Reads;
 use crate::rx::rx_core::RxCore;
 use crate::rx::rx_parser::RxParser;
 use crate::tx::core::TxCore;
@@ -28,7 +29,7 @@ pub enum TopError {
 
 /// The engine with its fault input (see docs/microarchitecture.md).
 #[derive(LogicBlock)]
-pub struct Engine<const W: usize, const K: usize, const NB: usize> {
+pub struct Engine<const W: usize, const K: usize, const NB: usize, const R: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub fault: Signal<In, Bits<5>>,
@@ -105,6 +106,7 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_grant_msn: Signal<Out, Bits<24>>,
     pub commit_grant_index: Signal<Out, Bits<24>>,
     pub commit_grant_bytes: Signal<Out, Bits<13>>,
+    pub commit_grant_source: Signal<Out, Bits<2>>,
     pub commit_grant_now: Signal<Out, Bits<32>>,
     pub commit_grant_port: Signal<Out, Bits<16>>,
     pub commit_grant_inflight_bytes: Signal<Out, Bits<32>>,
@@ -186,6 +188,7 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_rx_exp: Signal<Out, Bits<24>>,
     pub commit_rx_rnr: Signal<Out, Bit>,
     pub commit_rx_qp_failed: Signal<Out, Bit>,
+    pub commit_rx_used: Signal<Out, Bit>,
     pub commit_drop_valid: Signal<Out, Bit>,
     pub commit_drop_reason: Signal<Out, Bits<8>>,
     pub commit_cqe_valid: Signal<Out, Bit>,
@@ -196,6 +199,11 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     pub commit_ret_qp: Signal<Out, Bits<16>>,
     pub commit_ret_msn: Signal<Out, Bits<24>>,
     pub commit_ret_bytes: Signal<Out, Bits<13>>,
+    pub commit_answered_valid: Signal<Out, Bit>,
+    pub commit_answered_qp: Signal<Out, Bits<16>>,
+    pub commit_answered_msn: Signal<Out, Bits<24>>,
+    pub commit_answer_valid: Signal<Out, Bit>,
+    pub commit_answer_qp: Signal<Out, Bits<16>>,
     pub commit_err_valid: Signal<Out, Bit>,
     pub commit_err_kind: Signal<Out, Bits<3>>,
     pub commit_err_qp: Signal<Out, Bits<16>>,
@@ -230,11 +238,16 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize> {
     place: Box<PlacementDma<W, K>>,
     egress: Box<Egress<W, K>>,
     parser: Box<RxParser<W, K, NB>>,
+    /// READs and atomics: one in a build that has them.
+    remote: Box<[Reads<W>; R]>,
+    busy: Signal<Local, Bit>,
+    inited: Signal<Local, Bit>,
+    quiet: Signal<Local, Bit>,
     events: Signal<Local, Bits<32>>,
     tail: Signal<Local, Bit>,
 }
 
-impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
+impl<const W: usize, const K: usize, const NB: usize, const R: usize> Engine<W, K, NB, R> {
     /// The engine of a build; W is its data width, K = W / 8, NB as for the parser.
     pub fn new(config: &BuildConfig) -> Self {
         filled!(Engine {
@@ -247,8 +260,9 @@ impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
             rx: Box::new(RxCore::new(config)),
             place: Box::new(PlacementDma::new(config)),
             egress: Box::new(Egress::new(config)),
-            parser: Box::new(RxParser::new(config));
-            clock, reset, fault, events, tail,
+            parser: Box::new(RxParser::new(config)),
+            remote: Box::new(array_init::array_init(|_| Reads::new(config)));
+            clock, reset, fault, events, tail, busy, inited, quiet,
             axil_awaddr, axil_awvalid, axil_awready, axil_wdata, axil_wvalid, axil_wready, axil_bresp, axil_bvalid,
             axil_bready, axil_araddr, axil_arvalid, axil_arready, axil_rdata, axil_rresp, axil_rvalid, axil_rready,
             cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last,
@@ -278,13 +292,14 @@ impl<const W: usize, const K: usize, const NB: usize> Engine<W, K, NB> {
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind,
             commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_err_now, commit_rnr_valid, commit_rnr_qp, commit_rnr_now, commit_wqe_valid, commit_wqe_qp,
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
-            dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_recv_valid, commit_recv_qp, commit_recv_index,
+            dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, commit_grant_source,
+            commit_answered_valid, commit_answered_qp, commit_answered_msn, commit_answer_valid, commit_answer_qp, commit_recv_valid, commit_recv_qp, commit_recv_index,
             commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
         })
     }
 }
 
-impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB> {
+impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for Engine<W, K, NB, R> {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module engine: every block of the NIC, wired");
@@ -300,6 +315,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.reset.next = self.reset.val();
         self.parser.reset.next = self.reset.val();
         self.completion.fault.next = self.fault.val();
+        self.fetch.fault.next = self.fault.val();
         self.recv.fault.next = self.fault.val();
         self.tx.fault.next = self.fault.val();
         self.rx.fault.next = self.fault.val();
@@ -322,13 +338,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.axil_rresp.next = self.csr.axil_rresp.val();
         self.axil_rvalid.next = self.csr.axil_rvalid.val();
         self.csr.axil_rready.next = self.axil_rready.val();
-        self.csr.cfg_busy.next = self.fetch.cfg_busy.val()
+        self.busy.next = self.fetch.cfg_busy.val()
             | self.completion.cfg_busy.val()
             | self.recv.cfg_busy.val()
             | self.tx.cfg_busy.val()
             | self.rx.cfg_busy.val()
             | self.egress.cfg_busy.val();
-        self.csr.init_done.next = self.fetch.init_done.val()
+        self.inited.next = self.fetch.init_done.val()
             & self.completion.init_done.val()
             & self.recv.init_done.val()
             & self.tx.init_done.val()
@@ -409,7 +425,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.cmsg_qp.next = self.fetch.msg_qp.val();
         self.completion.cmsg_msn.next = self.fetch.msg_msn.val();
         self.completion.cmsg_npkts.next = self.fetch.msg_npkts.val();
-        self.completion.cmsg_length.next = self.fetch.msg_length.val();
+        self.completion.cmsg_length.next = self.fetch.cmsg_length.val();
         self.completion.cmsg_valid.next = self.fetch.cmsg_valid.val();
         self.completion.cmsg_wqe_index.next = self.fetch.cmsg_wqe_index.val();
         self.completion.cmsg_wr_id.next = self.fetch.cmsg_wr_id.val();
@@ -423,6 +439,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.fetch.rel_qp_valid.next = self.completion.rel_qp_valid.val();
         self.fetch.rel_qp.next = self.completion.rel_qp.val();
         self.completion.rel_qp_ready.next = self.fetch.rel_qp_ready.val();
+        self.fetch.request_done.next = self.completion.request_done.val();
+        self.fetch.request_done_qp.next = self.completion.request_done_qp.val();
         self.egress.msgrow_ask.next = self.fetch.msgrow_ask.val();
         self.fetch.msgrow_ready.next = self.egress.msgrow_ready.val();
         self.egress.msgrow_valid.next = self.fetch.msgrow_write.val();
@@ -432,14 +450,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.egress.msgrow_rkey.next = self.fetch.msgrow_rkey.val();
         self.egress.msgrow_length.next = self.fetch.msgrow_length.val();
         self.egress.msgrow_peer_qpn.next = self.fetch.msgrow_peer_qpn.val();
-        self.egress.msgrow_opcode.next = bit_cast::<3, 2>(self.fetch.msgrow_opcode.val());
+        self.egress.msgrow_opcode.next = self.fetch.msgrow_opcode.val();
         self.egress.msgrow_imm.next = self.fetch.msgrow_imm.val();
         self.egress.msgrow_rq_seq.next = self.fetch.msgrow_rq_seq.val();
         self.egress.msgrow_sol.next = self.fetch.msgrow_sol.val();
-        // no build has READs and atomics yet
-        self.egress.msgrow_tag.next = 0.into();
-        self.egress.msgrow_swap_add.next = 0.into();
-        self.egress.msgrow_compare.next = 0.into();
+        self.egress.msgrow_tag.next = self.fetch.msgrow_tag.val();
+        self.egress.msgrow_swap_add.next = self.fetch.msgrow_swap_add.val();
+        self.egress.msgrow_compare.next = self.fetch.msgrow_compare.val();
         self.egress.rsprow_ask.next = false;
         self.egress.rsprow_valid.next = false;
         self.egress.rsprow_addr.next = 0.into();
@@ -452,7 +469,6 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.ret_valid.next = self.tx.ret_valid.val();
         self.tx.ret_ready.next = self.completion.ret_ready.val();
         self.tx.resp_ready.next = true;
-        // no build has a responder yet
         self.tx.rsp_valid.next = false;
         self.tx.rsp_conn.next = 0.into();
         self.tx.rsp_error.next = false;
@@ -494,7 +510,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.completion.rxerr_valid.next = self.rx.rxerr_valid.val();
         self.rx.rxerr_ready.next = self.completion.rxerr_ready.val();
         self.completion.rxerr_qp.next = self.rx.rxerr_qp.val();
-        self.completion.quiet.next = self.tx.retire_idle.val();
+        self.quiet.next = self.tx.retire_idle.val();
         self.completion.qperr_tx_addr.next = self.tx.qperr_addr.val();
         self.tx.qperr_data.next = self.completion.qperr_tx_data.val();
         self.completion.qperr_rx_addr.next = self.rx.qperr_addr.val();
@@ -638,7 +654,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.rx.hdr_compare.next = self.parser.hdr_compare.val();
         self.rx.hdr_fetch_add.next = self.parser.hdr_fetch_add.val();
         self.rx.hdr_error_code.next = self.parser.hdr_error_code.val();
-        comment!("READs and atomics: no build has responder and read_table yet");
+        comment!("without READs and atomics");
         self.rx.ask_reached_ok.next = false;
         self.rx.ask_early_ok.next = false;
         self.rx.ask_none.next = true;
@@ -729,6 +745,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_grant_msn.next = self.tx.commit_grant_msn.val();
         self.commit_grant_index.next = self.tx.commit_grant_index.val();
         self.commit_grant_bytes.next = self.tx.commit_grant_bytes.val();
+        self.commit_grant_source.next = self.tx.commit_grant_source.val();
         self.commit_grant_now.next = self.tx.commit_grant_now.val();
         self.commit_grant_port.next = self.tx.commit_grant_port.val();
         self.commit_grant_inflight_bytes.next = self.tx.commit_grant_inflight_bytes.val();
@@ -810,6 +827,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_rx_exp.next = self.rx.commit_rx_exp.val();
         self.commit_rx_rnr.next = self.rx.commit_rx_rnr.val();
         self.commit_rx_qp_failed.next = self.rx.commit_rx_qp_failed.val();
+        self.commit_rx_used.next = self.rx.commit_rx_used.val();
         self.commit_drop_valid.next = self.parser.commit_drop_valid.val();
         self.commit_drop_reason.next = self.parser.commit_drop_reason.val();
         self.commit_cqe_valid.next = self.completion.commit_cqe_valid.val();
@@ -820,6 +838,9 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_ret_qp.next = self.completion.commit_ret_qp.val();
         self.commit_ret_msn.next = self.completion.commit_ret_msn.val();
         self.commit_ret_bytes.next = self.completion.commit_ret_bytes.val();
+        self.commit_answered_valid.next = self.completion.commit_answered_valid.val();
+        self.commit_answered_qp.next = self.completion.commit_ret_qp.val();
+        self.commit_answered_msn.next = self.completion.commit_ret_msn.val();
         self.commit_err_valid.next = self.completion.commit_err_valid.val();
         self.commit_err_kind.next = self.completion.commit_err_kind.val();
         self.commit_err_qp.next = self.completion.commit_err_qp.val();
@@ -844,6 +865,145 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
         self.commit_rcqe_valid.next = self.recv.commit_rcqe_valid.val();
         self.commit_rcqe_qp.next = self.recv.commit_rcqe_qp.val();
         self.commit_rcqe_data.next = self.recv.commit_rcqe_data.val();
+        self.commit_answer_valid.next = false;
+        self.commit_answer_qp.next = 0.into();
+        for k in 0..R {
+            comment!("READs and atomics");
+            self.remote[k].clock.next = self.clock.val();
+            self.remote[k].reset.next = self.reset.val();
+            self.remote[k].fault.next = self.fault.val();
+            self.remote[k].cfg_valid.next = self.csr.cfg_valid.val();
+            self.remote[k].cfg_table.next = self.csr.cfg_table.val();
+            self.remote[k].cfg_index.next = self.csr.cfg_index.val();
+            self.remote[k].cfg_data.next = self.csr.cfg_data.val();
+            self.remote[k].rx_busy.next = self.rx.cfg_busy.val();
+            self.remote[k].completion_busy.next = self.completion.cfg_busy.val();
+            self.busy.next = self.busy.val() | self.remote[k].cfg_busy.val();
+            self.inited.next = self.inited.val() & self.remote[k].init_done.val();
+            self.remote[k].row_write.next = self.fetch.msgrow_write.val();
+            self.remote[k].row_qp.next = self.fetch.msg_qp.val();
+            self.remote[k].row_msn.next = self.fetch.msg_msn.val();
+            self.remote[k].row_request.next = self.fetch.msgrow_request.val();
+            self.remote[k].row_atomic.next = self.fetch.msgrow_atomic.val();
+            self.remote[k].row_laddr.next = self.fetch.msgrow_laddr.val();
+            self.remote[k].row_length.next = self.fetch.msgrow_length.val();
+            self.remote[k].row_tag.next = self.fetch.msgrow_tag.val();
+            self.remote[k].sent_valid.next = self.tx.commit_grant_valid.val()
+                & (self.tx.commit_grant_kind.val() == 0)
+                & (self.tx.commit_grant_source.val() == 0);
+            self.remote[k].sent_qp.next = self.tx.commit_grant_qp.val();
+            self.remote[k].sent_msn.next = self.tx.commit_grant_msn.val();
+            self.remote[k].rsp_look.next = self.rx.rsp_look.val();
+            self.remote[k].rsp_qp.next = self.rx.rsp_qp.val();
+            self.remote[k].rsp_msn.next = self.rx.rsp_msn.val();
+            self.remote[k].rsp_kind.next = self.rx.rsp_kind.val();
+            self.remote[k].rsp_offset.next = self.rx.rsp_offset.val();
+            self.remote[k].rsp_length.next = self.rx.rsp_length.val();
+            self.remote[k].rsp_tag.next = self.rx.rsp_tag.val();
+            self.remote[k].rsp_bytes.next = self.rx.rsp_bytes.val();
+            self.remote[k].rsp_take.next = self.rx.rsp_take.val();
+            self.remote[k].rsp_ticket.next = self.rx.rsp_ticket.val();
+            self.rx.rsp_used.next = self.remote[k].rsp_used.val();
+            self.rx.rsp_addr.next = self.remote[k].rsp_addr.val();
+            self.rx.rsp_room.next = self.remote[k].rsp_room.val();
+            self.remote[k].ask_look.next = self.rx.ask_look.val();
+            self.remote[k].ask_conn.next = self.rx.ask_conn.val();
+            self.remote[k].ask_qp.next = self.rx.ask_qp.val();
+            self.remote[k].ask_msn.next = self.rx.ask_msn.val();
+            self.remote[k].ask_step.next = self.rx.ask_step.val();
+            self.remote[k].ask_take.next = self.rx.ask_take.val();
+            self.remote[k].ask_row.next = self.rx.ask_row.val();
+            self.rx.ask_reached_ok.next = self.remote[k].ask_reached_ok.val();
+            self.rx.ask_early_ok.next = self.remote[k].ask_early_ok.val();
+            self.rx.ask_none.next = self.remote[k].ask_none.val();
+            self.rx.ask_failed.next = self.remote[k].ask_failed.val();
+            self.remote[k].reached.next = self.rx.reached.val();
+            self.remote[k].reached_qp.next = self.rx.reached_qp.val();
+            self.remote[k].reached_msn.next = self.rx.reached_msn.val();
+            self.remote[k].reached_ticket.next = self.rx.reached_ticket.val();
+            self.remote[k].check_ready.next = self.rx.check_ready.val();
+            self.remote[k].check_done.next = self.rx.check_done.val();
+            self.remote[k].check_code.next = self.rx.check_code.val();
+            self.remote[k].check_addr.next = self.rx.check_addr.val();
+            self.remote[k].check_failed.next = self.rx.check_failed.val();
+            self.remote[k].finish_ready.next = self.rx.finish_ready.val();
+            self.remote[k].finish_done.next = self.rx.finish_done.val();
+            self.remote[k].finish_ticket.next = self.rx.finish_ticket.val();
+            self.rx.check_valid.next = self.remote[k].check_valid.val();
+            self.rx.finish_valid.next = self.remote[k].finish_valid.val();
+            self.rx.run_qp.next = self.remote[k].run_qp.val();
+            self.rx.run_msn.next = self.remote[k].run_msn.val();
+            self.rx.run_atomic.next = self.remote[k].run_atomic.val();
+            self.rx.run_va.next = self.remote[k].run_va.val();
+            self.rx.run_rkey.next = self.remote[k].run_rkey.val();
+            self.rx.run_length.next = self.remote[k].run_length.val();
+            self.rx.run_code.next = self.remote[k].run_code.val();
+            self.rx.run_value.next = self.remote[k].run_value.val();
+            self.rx.run_write.next = self.remote[k].run_write.val();
+            self.rx.run_addr.next = self.remote[k].run_addr.val();
+            self.rx.run_data.next = self.remote[k].run_data.val();
+            comment!("D8: as completion learns of it");
+            self.rx.cerr_valid.next = self.tx.cerr_valid.val() & self.completion.cerr_ready.val();
+            self.rx.cerr_conn.next = self.tx.cerr_conn.val();
+            self.remote[k].done_count.next = self.place.done_count.val();
+            self.completion.answered_valid.next = self.remote[k].answered_valid.val();
+            self.completion.answered_qp.next = self.remote[k].answered_qp.val();
+            self.completion.answered_msn.next = self.remote[k].answered_msn.val();
+            self.remote[k].answered_ready.next = self.completion.answered_ready.val();
+            self.remote[k].error_waits.next =
+                self.tx.nak_valid.val() | self.tx.cerr_valid.val() | self.rx.rxerr_valid.val() | self.rx.nak_valid.val();
+            self.remote[k].error_taken.next = (self.tx.nak_valid.val() & self.completion.nak_ready.val())
+                | (self.tx.cerr_valid.val() & self.completion.cerr_ready.val())
+                | (self.rx.rxerr_valid.val() & self.completion.rxerr_ready.val())
+                | (self.rx.nak_valid.val() & self.completion.rnak_ready.val());
+            self.quiet.next = self.quiet.val() & self.remote[k].quiet.val();
+            self.remote[k].flush_valid.next = self.completion.flush_valid.val() & self.recv.flush_ready.val();
+            self.remote[k].flush_qp.next = self.completion.flush_qp.val();
+            self.remote[k].resp_valid.next = self.tx.resp_valid.val();
+            self.remote[k].resp_error.next = self.tx.resp_error.val();
+            self.remote[k].resp_conn.next = self.tx.resp_conn.val();
+            self.remote[k].resp_qp.next = self.tx.resp_qp.val();
+            self.remote[k].resp_msn.next = self.tx.resp_msn.val();
+            self.tx.resp_ready.next = self.remote[k].resp_ready.val();
+            self.tx.rsp_valid.next = self.remote[k].order_valid.val();
+            self.tx.rsp_conn.next = self.remote[k].order_conn.val();
+            self.tx.rsp_error.next = self.remote[k].order_error.val();
+            self.tx.rsp_code.next = self.remote[k].order_code.val();
+            self.tx.rsp_qp.next = self.remote[k].order_qp.val();
+            self.tx.rsp_msn.next = self.remote[k].order_msn.val();
+            self.tx.rsp_npkts.next = self.remote[k].order_npkts.val();
+            self.tx.rsp_length.next = self.remote[k].order_length.val();
+            self.tx.rsp_peer_qpn.next = self.remote[k].order_peer_qpn.val();
+            self.remote[k].order_ready.next = self.tx.rsp_ready.val();
+            self.egress.rsprow_ask.next = self.remote[k].rsprow_ask.val();
+            self.egress.rsprow_valid.next = self.remote[k].rsprow_valid.val();
+            self.egress.rsprow_addr.next = self.remote[k].rsprow_addr.val();
+            self.egress.rsprow_atomic.next = self.remote[k].rsprow_atomic.val();
+            self.egress.rsprow_base.next = self.remote[k].rsprow_base.val();
+            self.egress.rsprow_length.next = self.remote[k].rsprow_length.val();
+            self.egress.rsprow_tag.next = self.remote[k].rsprow_tag.val();
+            self.egress.rsprow_peer_qpn.next = self.remote[k].rsprow_peer_qpn.val();
+            self.remote[k].rsprow_ready.next = self.egress.rsprow_ready.val();
+            self.remote[k].a_desc_valid.next = self.reads.cr_desc_valid.val();
+            self.remote[k].a_desc_addr.next = self.reads.cr_desc_addr.val();
+            self.remote[k].a_desc_len.next = self.reads.cr_desc_len.val();
+            self.reads.cr_desc_ready.next = self.remote[k].a_desc_ready.val();
+            self.reads.cr_valid.next = self.remote[k].a_valid.val();
+            self.remote[k].a_ready.next = self.reads.cr_ready.val();
+            self.cr_desc_valid.next = self.remote[k].cr_desc_valid.val();
+            self.cr_desc_addr.next = self.remote[k].cr_desc_addr.val();
+            self.cr_desc_len.next = self.remote[k].cr_desc_len.val();
+            self.remote[k].cr_desc_ready.next = self.cr_desc_ready.val();
+            self.remote[k].cr_valid.next = self.cr_valid.val();
+            self.cr_ready.next = self.remote[k].cr_ready.val();
+            self.remote[k].cr_data.next = self.cr_data.val();
+            self.remote[k].cr_last.next = self.cr_last.val();
+            self.commit_answer_valid.next = self.remote[k].commit_answer_valid.val();
+            self.commit_answer_qp.next = self.remote[k].commit_answer_qp.val();
+        }
+        self.csr.cfg_busy.next = self.busy.val();
+        self.csr.init_done.next = self.inited.val();
+        self.completion.quiet.next = self.quiet.val();
         comment!("counters");
         // L3
         self.tail.next = (self.tx.commit_timer_action.val() == 1) | (self.tx.commit_timer_action.val() >= 9);
@@ -940,7 +1100,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Engine<W, K, NB>
 
 /// The engine as it is built: no fault can be planted.
 #[derive(LogicBlock)]
-pub struct Top<const W: usize, const K: usize, const NB: usize> {
+pub struct Top<const W: usize, const K: usize, const NB: usize, const R: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub axil_awaddr: Signal<In, Bits<16>>,
@@ -1016,6 +1176,7 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_grant_msn: Signal<Out, Bits<24>>,
     pub commit_grant_index: Signal<Out, Bits<24>>,
     pub commit_grant_bytes: Signal<Out, Bits<13>>,
+    pub commit_grant_source: Signal<Out, Bits<2>>,
     pub commit_grant_now: Signal<Out, Bits<32>>,
     pub commit_grant_port: Signal<Out, Bits<16>>,
     pub commit_grant_inflight_bytes: Signal<Out, Bits<32>>,
@@ -1097,6 +1258,7 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_rx_exp: Signal<Out, Bits<24>>,
     pub commit_rx_rnr: Signal<Out, Bit>,
     pub commit_rx_qp_failed: Signal<Out, Bit>,
+    pub commit_rx_used: Signal<Out, Bit>,
     pub commit_drop_valid: Signal<Out, Bit>,
     pub commit_drop_reason: Signal<Out, Bits<8>>,
     pub commit_cqe_valid: Signal<Out, Bit>,
@@ -1107,6 +1269,11 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_ret_qp: Signal<Out, Bits<16>>,
     pub commit_ret_msn: Signal<Out, Bits<24>>,
     pub commit_ret_bytes: Signal<Out, Bits<13>>,
+    pub commit_answered_valid: Signal<Out, Bit>,
+    pub commit_answered_qp: Signal<Out, Bits<16>>,
+    pub commit_answered_msn: Signal<Out, Bits<24>>,
+    pub commit_answer_valid: Signal<Out, Bit>,
+    pub commit_answer_qp: Signal<Out, Bits<16>>,
     pub commit_err_valid: Signal<Out, Bit>,
     pub commit_err_kind: Signal<Out, Bits<3>>,
     pub commit_err_qp: Signal<Out, Bits<16>>,
@@ -1131,10 +1298,10 @@ pub struct Top<const W: usize, const K: usize, const NB: usize> {
     pub commit_rcqe_valid: Signal<Out, Bit>,
     pub commit_rcqe_qp: Signal<Out, Bits<16>>,
     pub commit_rcqe_data: Signal<Out, Bits<256>>,
-    engine: Box<Engine<W, K, NB>>,
+    engine: Box<Engine<W, K, NB, R>>,
 }
 
-impl<const W: usize, const K: usize, const NB: usize> Top<W, K, NB> {
+impl<const W: usize, const K: usize, const NB: usize, const R: usize> Top<W, K, NB, R> {
     /// The engine of a build; W is its data width, K = W / 8, NB as for the parser.
     pub fn new(config: &BuildConfig) -> Self {
         filled!(Top {
@@ -1169,13 +1336,14 @@ impl<const W: usize, const K: usize, const NB: usize> Top<W, K, NB> {
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind,
             commit_err_qp, commit_err_conn, commit_err_code, commit_err_msn, commit_err_now, commit_rnr_valid, commit_rnr_qp, commit_rnr_now, commit_wqe_valid, commit_wqe_qp,
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
-            dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_recv_valid, commit_recv_qp, commit_recv_index,
+            dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, commit_grant_source,
+            commit_answered_valid, commit_answered_qp, commit_answered_msn, commit_answer_valid, commit_answer_qp, commit_recv_valid, commit_recv_qp, commit_recv_index,
             commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
         })
     }
 }
 
-impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
+impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for Top<W, K, NB, R> {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module nic: the engine as it is built");
@@ -1254,6 +1422,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
         self.commit_grant_msn.next = self.engine.commit_grant_msn.val();
         self.commit_grant_index.next = self.engine.commit_grant_index.val();
         self.commit_grant_bytes.next = self.engine.commit_grant_bytes.val();
+        self.commit_grant_source.next = self.engine.commit_grant_source.val();
         self.commit_grant_now.next = self.engine.commit_grant_now.val();
         self.commit_grant_port.next = self.engine.commit_grant_port.val();
         self.commit_grant_inflight_bytes.next = self.engine.commit_grant_inflight_bytes.val();
@@ -1335,6 +1504,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
         self.commit_rx_exp.next = self.engine.commit_rx_exp.val();
         self.commit_rx_rnr.next = self.engine.commit_rx_rnr.val();
         self.commit_rx_qp_failed.next = self.engine.commit_rx_qp_failed.val();
+        self.commit_rx_used.next = self.engine.commit_rx_used.val();
         self.commit_drop_valid.next = self.engine.commit_drop_valid.val();
         self.commit_drop_reason.next = self.engine.commit_drop_reason.val();
         self.commit_cqe_valid.next = self.engine.commit_cqe_valid.val();
@@ -1345,6 +1515,11 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
         self.commit_ret_qp.next = self.engine.commit_ret_qp.val();
         self.commit_ret_msn.next = self.engine.commit_ret_msn.val();
         self.commit_ret_bytes.next = self.engine.commit_ret_bytes.val();
+        self.commit_answered_valid.next = self.engine.commit_answered_valid.val();
+        self.commit_answered_qp.next = self.engine.commit_answered_qp.val();
+        self.commit_answered_msn.next = self.engine.commit_answered_msn.val();
+        self.commit_answer_valid.next = self.engine.commit_answer_valid.val();
+        self.commit_answer_qp.next = self.engine.commit_answer_qp.val();
         self.commit_err_valid.next = self.engine.commit_err_valid.val();
         self.commit_err_kind.next = self.engine.commit_err_kind.val();
         self.commit_err_qp.next = self.engine.commit_err_qp.val();
@@ -1372,11 +1547,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for Top<W, K, NB> {
     }
 }
 
-fn emit_width<const W: usize, const K: usize, const NB: usize>(config: &BuildConfig) -> Result<Design, TopError> {
+fn emit_width<const W: usize, const K: usize, const NB: usize, const R: usize>(
+    config: &BuildConfig,
+) -> Result<Design, TopError> {
     let design = if config.faults {
-        emit_block(&Engine::<W, K, NB>::new(config), config.name)?
+        emit_block(&Engine::<W, K, NB, R>::new(config), config.name)?
     } else {
-        emit_block(&Top::<W, K, NB>::new(config), config.name)?
+        emit_block(&Top::<W, K, NB, R>::new(config), config.name)?
     };
     Ok(design)
 }
@@ -1384,9 +1561,12 @@ fn emit_width<const W: usize, const K: usize, const NB: usize>(config: &BuildCon
 /// The Verilog of a build.
 pub fn emit(config: &BuildConfig) -> Result<Design, TopError> {
     config.check()?;
-    mrnic_emit::on_deep_stack(|| match config.data_width {
-        64 => emit_width::<64, 8, 18>(config),
-        128 => emit_width::<128, 16, 9>(config),
-        _ => emit_width::<512, 64, 3>(config),
+    mrnic_emit::on_deep_stack(|| match (config.data_width, config.reads) {
+        (64, false) => emit_width::<64, 8, 18, 0>(config),
+        (64, true) => emit_width::<64, 8, 18, 1>(config),
+        (128, false) => emit_width::<128, 16, 9, 0>(config),
+        (128, true) => emit_width::<128, 16, 9, 1>(config),
+        (_, false) => emit_width::<512, 64, 3, 0>(config),
+        (_, true) => emit_width::<512, 64, 3, 1>(config),
     })
 }

@@ -12,20 +12,31 @@ fn with_sends(name: &str) -> BuildConfig {
     BuildConfig { sends: true, ..build(name).unwrap() }
 }
 
-/// Tables 1, 3 and 4 with small indices; doorbells and releases of the same few rows.
+fn with_reads(name: &str) -> BuildConfig {
+    BuildConfig { reads: true, ..with_sends(name) }
+}
+
+/// D1, of each queue pair: READs and atomics outstanding at most.
+fn most(qp: usize) -> u32 {
+    [2, 0, 1, 3][qp % 4]
+}
+
+/// Tables 1, 3 and 4 with small indices; doorbells and releases of the same few rows; requests that are over, in every second clock at most.
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(WorkFetch::<64>::new(&with_sends("ecp5")), clock: clock, inputs: {
-        reset, doorbell_valid, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data, rel_conn_valid, rel_conn,
-        rel_qp_valid, rel_qp, qperr_data, cr_desc_ready, cr_valid, cr_data, cr_last, cmsg_ready, msg_ready, msgrow_ready
+    difftest!(WorkFetch::<64>::new(&with_reads("ecp5")), clock: clock, inputs: {
+        reset, fault, doorbell_valid, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data, rel_conn_valid, rel_conn,
+        rel_qp_valid, rel_qp, request_done, request_done_qp, qperr_data, cr_desc_ready, cr_valid, cr_data, cr_last, cmsg_ready, msg_ready, msgrow_ready
     })
     .top("work_fetch")
     .cycles(2500)
     .seed(1)
     .reset_chance(0.0)
+    .limit("fault", 0..=0)
     .limit("doorbell_qp", 0..=7)
     .limit("rel_conn", 0..=3)
     .limit("rel_qp", 0..=7)
+    .limit("request_done_qp", 0..=3)
     .limit("cfg_index", 0..=3)
     .limit("cfg_table", 1..=4)
     .source("doorbell_valid", "doorbell_ready", &["doorbell_qp", "doorbell_index"])
@@ -41,11 +52,15 @@ fn simulation_equals_verilog() {
         let mut data = inputs.words("cfg_data").to_vec();
         data[0] = data[0] & 0xFF00_0F00 | 1 | (random.below(4) as u32) << 16;
         data[4] = 0x44;
+        data[8] &= 0x03FF_FFFF;
         inputs.set("cfg_data", data);
+        if inputs.previous("request_done") == 1 || random.chance(0.8) {
+            inputs.set("request_done", 0u32);
+        }
         // opcodes are often known
         if random.chance(0.7) && !(inputs.previous("cr_valid") == 1 && inputs.sampled("cr_ready") == 0) {
             let mut data = inputs.words("cr_data").to_vec();
-            data[0] = data[0] & 0xFFFF_FF00 | random.below(4) as u32;
+            data[0] = data[0] & 0xFFFF_FF00 | random.below(8) as u32;
             inputs.set("cr_data", data);
         }
         if cycle > 200 && random.chance(0.95) {
@@ -69,6 +84,13 @@ struct Host {
     msn: Vec<u32>,
     /// Accepted messages that use a receive of the peer.
     rq_seq: Vec<u32>,
+    /// D1: READs and atomics that are not over; the tag of each queue pair's life; queue pairs opened.
+    requests: Vec<u32>,
+    tags: Vec<u64>,
+    opened: u64,
+    /// Accepted WQEs with a fence.
+    fences: u32,
+    over: bool,
     /// Reads on their way: the clock they may answer, the address.
     reads: VecDeque<(u64, u64)>,
     beats: VecDeque<([u32; 16], usize)>,
@@ -107,6 +129,11 @@ impl Host {
             posted: vec![VecDeque::new(); config.qps],
             msn: (0..config.qps as u32).map(|q| 0xff_fff0 + q).collect(),
             rq_seq: vec![0; config.qps],
+            requests: vec![0; config.qps],
+            tags: vec![0; config.qps],
+            opened: 0,
+            fences: 0,
+            over: false,
             reads: VecDeque::new(),
             beats: VecDeque::new(),
             bells: VecDeque::new(),
@@ -121,7 +148,7 @@ impl Host {
         }
         for (index, &(base, length, dma, pd)) in KEYS.iter().enumerate() {
             let words = [
-                1 | (0x50 + index as u32) << 8 | pd << 16,
+                1 | u32::from(index != 1) << 1 | (0x50 + index as u32) << 8 | pd << 16,
                 base as u32,
                 (base >> 32) as u32,
                 length as u32,
@@ -132,17 +159,34 @@ impl Host {
             host.table(4, index, &words);
         }
         for qp in 0..host.config.qps {
-            let row = host.row(qp);
-            host.table(3, qp, &row);
+            host.open(qp);
         }
         host
+    }
+
+    fn open(&mut self, qp: usize) {
+        self.opened += 1;
+        self.tags[qp] = self.opened;
+        let row = self.row(qp);
+        self.table(3, qp, &row);
     }
 
     /// The row of an open queue pair.
     fn row(&self, qp: usize) -> [u32; 10] {
         let base = sq_base(qp);
         let conn = qp as u32 % 4;
-        [1 | conn << 16, 0x777 + qp as u32, base as u32, (base >> 32) as u32, SQ_LOG2, 0, 0, 5, self.msn[qp], 0]
+        [
+            1 | conn << 16,
+            0x777 + qp as u32,
+            base as u32,
+            (base >> 32) as u32,
+            SQ_LOG2,
+            0,
+            0,
+            5,
+            self.msn[qp] | most(qp) << 24,
+            0,
+        ]
     }
 
     fn table(&mut self, table: u64, index: usize, words: &[u32]) {
@@ -166,7 +210,12 @@ impl Host {
     fn random_wqe(&mut self, good: bool) -> [u32; 16] {
         let mut w: [u32; 16] = std::array::from_fn(|_| self.rng.random());
         w[0] &= 0xffff_0700;
-        if self.config.sends {
+        if self.config.reads {
+            w[0] |= self.rng.random_range(0..7);
+            if self.rng.random_bool(0.8) {
+                w[0] &= !(1 << 9);
+            }
+        } else if self.config.sends {
             w[0] |= self.rng.random_range(0..4);
         }
         let key = if good { 0 } else { self.rng.random_range(0..4usize) };
@@ -174,6 +223,8 @@ impl Host {
         w[1] = (key as u32) << 8 | (0x50 + key as u32);
         let length = if good {
             64
+        } else if w[0] & 4 != 0 && self.rng.random_bool(0.7) {
+            8
         } else {
             match self.rng.random_range(0..8) {
                 0 => 0,
@@ -206,12 +257,14 @@ impl Host {
     }
 
     /// W1, in its order.
-    fn status(&self, w: &[u32; 16]) -> u64 {
+    fn status(&self, qp: usize, w: &[u32; 16]) -> u64 {
         let (length, at) = (u64::from(w[7]), u64::from(w[2]) | u64::from(w[3]) << 32);
-        if w[0] & 0xff > if self.config.sends { 3 } else { 0 } {
+        let (opcode, highest) = (w[0] & 0xff, if self.config.reads { 6 } else { u32::from(self.config.sends) * 3 });
+        let asks = (4..=6).contains(&opcode);
+        if opcode > highest || asks && most(qp) == 0 {
             return 2;
         }
-        if length > 1 << 31 {
+        if length > 1 << 31 || asks && opcode > 4 && length != 8 {
             return 1;
         }
         if length == 0 {
@@ -220,6 +273,7 @@ impl Host {
         let index = (w[1] >> 8) as usize;
         let inside = KEYS.get(index).is_some_and(|&(base, size, _, pd)| {
             w[1] & 0xff == 0x50 + index as u32
+                && (index != 1 || !asks)
                 && pd == 5
                 && at >= base
                 && u128::from(at) + u128::from(length) <= u128::from(base) + u128::from(size)
@@ -298,6 +352,7 @@ impl Host {
                 }
             }
         }
+        self.request_over(release);
         for name in ["cmsg_ready", "msg_ready", "msgrow_ready"] {
             let ready = !self.rng.random_bool(slow);
             self.bench.set(name, ready.into());
@@ -306,6 +361,16 @@ impl Host {
         self.bench.clock();
         self.clock += 1;
         seen
+    }
+
+    /// D1: one of the requests that are outstanding is over.
+    fn request_over(&mut self, chance: f64) {
+        let n = self.rng.random_range(0..self.requests.len());
+        let waits = self.requests[n] > 0 && !self.over && self.rng.random_bool(chance);
+        self.over = waits;
+        self.bench.set("request_done", waits.into());
+        self.bench.set("request_done_qp", n as u64);
+        self.requests[n] -= u32::from(waits);
     }
 
     fn output(&mut self) -> Option<(usize, u64)> {
@@ -318,7 +383,7 @@ impl Host {
         }
         let qp = b.get("msg_qp") as usize;
         let (index, wqe) = self.posted[qp].pop_front().expect("a WQE that was not posted");
-        let status = self.status(&wqe);
+        let status = self.status(qp, &wqe);
         let b = &mut self.bench;
         let conn = qp % 4;
         let (length, msn) = (u64::from(wqe[7]), u64::from(self.msn[qp] & 0xff_ffff));
@@ -334,8 +399,11 @@ impl Host {
         assert!(b.high("commit_valid"));
         assert_eq!(b.words("commit_data"), wqe);
         if status == 0 {
-            assert_eq!(b.get("msg_npkts"), length.div_ceil(1 << MTU_LOG2[conn]).max(1));
-            assert_eq!(b.get("msg_length"), length);
+            let opcode = wqe[0] & 0xff;
+            let asks = opcode >= 4;
+            assert_eq!(b.get("msg_npkts"), if asks { 1 } else { length.div_ceil(1 << MTU_LOG2[conn]).max(1) });
+            assert_eq!(b.get("msg_length"), if asks { 0 } else { length });
+            assert_eq!(b.get("cmsg_length"), length);
             let m = self.config.msgs_per_stream as u64;
             assert_eq!(b.get("msgrow_addr"), qp as u64 * m + msn % m);
             if length > 0 {
@@ -345,8 +413,20 @@ impl Host {
             assert_eq!((b.get("msgrow_raddr"), b.get("msgrow_rkey"), b.get("msgrow_length")), (pair(4), wqe[6].into(), length));
             assert_eq!(b.get("msgrow_peer_qpn"), 0x777 + qp as u64);
             // section 11
-            let consuming = wqe[0] & 3 != 0;
-            assert_eq!(b.get("msgrow_opcode"), u64::from(wqe[0] & 3));
+            let consuming = (1..=3).contains(&opcode);
+            assert_eq!(b.get("msgrow_opcode"), u64::from(opcode));
+            assert_eq!((b.high("msgrow_request"), b.high("msgrow_atomic")), (asks, opcode > 4));
+            if asks {
+                assert_eq!(b.get("msgrow_tag"), self.tags[qp]);
+                assert_eq!((b.get("msgrow_swap_add"), b.get("msgrow_compare")), (pair(12), pair(14)));
+                assert!(self.requests[qp] < most(qp), "D1: a request more than the queue pair may have");
+                self.requests[qp] += 1;
+            }
+            if self.config.reads && wqe[0] >> 9 & 1 == 1 {
+                assert_eq!(self.requests[qp], u32::from(asks), "D1: a fence");
+                self.fences += 1;
+            }
+            let b = &mut self.bench;
             assert_eq!(b.get("msgrow_imm"), u64::from(wqe[8]));
             assert_eq!(b.high("msgrow_sol"), consuming && wqe[0] >> 10 & 1 == 1);
             if self.config.sends {
@@ -426,8 +506,7 @@ fn w1_opcodes_that_use_a_receive() {
     assert!(host.rq_seq.iter().sum::<u32>() > 200, "{:?}", host.rq_seq);
     // a queue pair that is opened again counts from 0
     (host.producer[3], host.msn[3], host.rq_seq[3]) = (0, 9, 0);
-    let row = host.row(3);
-    host.table(3, 3, &row);
+    host.open(3);
     for opcode in [2, 0, 1, 3] {
         let mut wqe = host.random_wqe(true);
         wqe[0] = wqe[0] & !3 | opcode;
@@ -435,6 +514,30 @@ fn w1_opcodes_that_use_a_receive() {
     }
     host.drain();
     assert_eq!(host.rq_seq[3], 3);
+}
+
+/// D1: READs and atomics wait in their ring until they may enter, with everything behind them, and a fence for all before it.
+#[test]
+fn d1_what_may_not_enter_is_set_back() {
+    for (name, seed) in [("sim_min", 8), ("sim", 9)] {
+        let mut host = random_run::<128>(with_reads(name), seed);
+        assert!(host.fences > 10, "{}", host.fences);
+        // one place, ten READs: each enters when the one before it is over
+        while host.requests.iter().any(|n| *n > 0) {
+            host.step(None, 0.0, 1.0);
+        }
+        for _ in 0..10 {
+            let mut wqe = host.random_wqe(true);
+            wqe[0] = wqe[0] & !0x2ff | 4;
+            assert!(host.post(2, wqe));
+        }
+        let mut taken = 0;
+        for i in 0..400 {
+            taken += usize::from(host.step((i == 0).then_some(2), 0.0, 0.0).is_some());
+        }
+        assert_eq!(taken, 1);
+        host.drain();
+    }
 }
 
 /// Section 10: the row of a queue pair is applied after the WQEs of its earlier life that are under way; those not yet read
@@ -469,8 +572,7 @@ fn a_queue_pair_is_closed_with_wqes_under_way() {
     assert_eq!(host.outstanding_conn[0], under_way);
     host.posted[0].clear();
     (host.producer[0], host.outstanding_qp[0], host.msn[0], host.rq_seq[0]) = (0, 0, 0x55, 0);
-    let row = host.row(0);
-    host.table(3, 0, &row);
+    host.open(0);
     for _ in 0..20 {
         let wqe = host.random_wqe(true);
         assert!(host.post(0, wqe));

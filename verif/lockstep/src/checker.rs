@@ -3,6 +3,7 @@
 //! In: records and outputs of the RTL in its order. Out: the first difference. Guarantees: after a difference nothing more
 //! is compared; at the end nothing that the model expects is missing.
 use crate::divergence::{Divergence, Field};
+use crate::lanes::Lanes;
 use crate::outputs::Expected;
 use crate::record::{Kind, Record};
 use crate::rules::rule_of;
@@ -81,6 +82,10 @@ pub(crate) struct Retired {
 pub(crate) struct Causes {
     /// Refusals of the peer, in order: QP, code, MSN.
     pub naks: VecDeque<(u32, u8, u32)>,
+    /// The same by an ERROR_RESP.
+    pub remote_naks: VecDeque<(u32, u8, u32)>,
+    /// Whole responses that software cannot see yet: QP, MSN.
+    pub answers: VecDeque<(u32, u32)>,
     /// The same for want of a receive.
     pub rnrs: VecDeque<RnrEvent>,
     /// QP that waits (N1) -> the tick at which its wait began.
@@ -101,6 +106,7 @@ pub struct Checker {
     period_ps: u64,
     pub(crate) expected: Expected,
     pub(crate) causes: Causes,
+    pub(crate) lanes: Lanes,
     /// Frames in all.
     frames: u64,
     /// Numbers and bytes of frames that passed the model's parser and await their record.
@@ -121,6 +127,7 @@ impl Checker {
             period_ps,
             expected: Expected::default(),
             causes: Causes::default(),
+            lanes: Lanes::default(),
             frames: 0,
             good: VecDeque::new(),
             bad: VecDeque::new(),
@@ -152,6 +159,7 @@ impl Checker {
             *rings = None;
         }
         self.causes.naks.retain(|nak| nak.0 != u32::from(qpn));
+        self.causes.remote_naks.retain(|nak| nak.0 != u32::from(qpn));
         self.causes.rnrs.retain(|rnr| rnr.qpn != u32::from(qpn));
         self.causes.waits.remove(&u32::from(qpn));
         self.causes.packets_left.retain(|message, _| message.0 != u32::from(qpn));
@@ -211,8 +219,10 @@ impl Checker {
         let mut step = Step::new(record);
         match record.kind {
             Kind::Drop => self.drop(&mut step),
-            Kind::Rx => self.rx(&mut step),
+            Kind::Rx => self.rx(&mut step, memory),
             Kind::Err => self.error(&mut step),
+            Kind::Answer => self.answer(&mut step),
+            Kind::Answered => self.answered(&mut step),
             Kind::Rnr => self.begin_again(&mut step),
             Kind::Wqe => self.wqe(&mut step, memory),
             Kind::Ack => self.ack(&mut step),
@@ -224,6 +234,7 @@ impl Checker {
             Kind::Recv => self.recv(&mut step, memory),
             Kind::Rcqe => self.recv_cqe(&mut step),
         }
+        self.lanes.follow(&self.model, record.cycle);
         if step.agrees() {
             return Ok(());
         }
@@ -326,6 +337,12 @@ impl Causes {
         }
         if !self.naks.is_empty() {
             return Some(format!("{} refusals of the peer that completion has not seen", self.naks.len()));
+        }
+        if !self.remote_naks.is_empty() {
+            return Some(format!("{} ERROR_RESPs that completion has not seen", self.remote_naks.len()));
+        }
+        if !self.answers.is_empty() {
+            return Some(format!("{} whole responses that completion has not counted", self.answers.len()));
         }
         if !self.rnrs.is_empty() {
             return Some(format!("{} refusals for want of a receive that completion has not seen", self.rnrs.len()));

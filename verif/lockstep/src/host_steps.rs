@@ -16,7 +16,10 @@ impl Checker {
         let (qp, code, msn) = (s.record.get("qp") as u32, s.record.get("code") as u8, s.record.get("msn") as u32);
         let result = match s.record.get("kind") {
             1 => {
-                let Some((q, c, m)) = self.causes.naks.pop_front() else {
+                // an ERROR_RESP has a way of its own to completion
+                let by_response = self.causes.remote_naks.front() == Some(&(qp, code, msn));
+                let naks = if by_response { &mut self.causes.remote_naks } else { &mut self.causes.naks };
+                let Some((q, c, m)) = naks.pop_front() else {
                     s.text("kind", "1", "no refusal of the peer");
                     return;
                 };
@@ -131,6 +134,30 @@ impl Checker {
             if *left == 0 {
                 self.causes.packets_left.remove(&(r.qp, r.msn));
             }
+        }
+    }
+
+    /// D6: the whole response is visible.
+    pub(crate) fn answered(&mut self, s: &mut Step) {
+        let Some((qp, msn)) = self.causes.answers.pop_front() else {
+            s.text("msn", show(s.record.get("msn")), "no response is whole");
+            return;
+        };
+        s.field("qp", qp);
+        s.field("msn", msn);
+        // of a closed QP nothing is left
+        if self.rings.get(qp as usize).is_some_and(Option::is_some) {
+            if let Err(e) = self.model.step_answered(qp, msn) {
+                s.text("msn", show(s.record.get("msn")), e.to_string());
+            }
+        }
+    }
+
+    /// D7.
+    pub(crate) fn answer(&mut self, s: &mut Step) {
+        let qp = s.record.get("qp") as u32;
+        if let Err(e) = self.model.step_answer(qp) {
+            s.text("qp", qp.to_string(), e.to_string());
         }
     }
 

@@ -5,6 +5,7 @@
 mod checker;
 mod divergence;
 mod host_steps;
+mod lanes;
 mod leaving;
 mod outputs;
 mod record;

@@ -27,9 +27,11 @@ kinds! {
     /// A frame was dropped by the parser.
     Drop "drop" [reason] wide None;
     /// rx_core took a step.
-    Rx "rx" [kind, class, conn, home, via, opcode, ppsn, code, placed, addr, bytes, acked, now, share, cum, high, ce, dup, rx, unacked, exp, rnr, qp_failed] wide None;
+    Rx "rx" [kind, class, conn, home, via, opcode, ppsn, code, placed, addr, bytes, acked, now, share, cum, high, ce, dup, rx, unacked, exp, rnr, qp_failed, used] wide None;
     /// An error event reached completion.
     Err "err" [kind, qp, conn, code, msn, now] wide None;
+    /// The requests of a QP that moved to Error are answered with errors.
+    Answer "answer" [qp] wide None;
     /// The wait of a QP ended, and its messages begin again.
     Rnr "rnr" [qp, now] wide None;
     /// A WQE was taken.
@@ -39,11 +41,13 @@ kinds! {
     /// A timer acted.
     Timer "timer" [conn, path, action, now, port, probe_ppsn, state, next, cum, pipe, window, credit, srtt8, var4, backoff, reo_tol, mark, gen_open, probe_pending] wide None;
     /// A transmit slot was granted.
-    Grant "grant" [conn, kind, home, via, ppsn, rtx, moved, ack_req, nop, qp, msn, index, bytes, now, port, inflight_bytes, more, next, pipe, window, rr] wide None;
+    Grant "grant" [conn, kind, home, via, ppsn, rtx, moved, ack_req, nop, qp, msn, index, bytes, source, now, port, inflight_bytes, more, next, pipe, window, rr] wide None;
     /// A packet was retired.
     Retire "retire" [conn, home, ppsn, qp, msn, bytes] wide None;
     /// completion counted a retired packet.
     Ret "ret" [qp, msn, bytes] wide None;
+    /// The whole response to a READ or an atomic is visible to software.
+    Answered "answered" [qp, msn] wide None;
     /// A CQE was written.
     Cqe "cqe" [qp, msn] wide Some("data");
     /// A receive arrived in its queue.

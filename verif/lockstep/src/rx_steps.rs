@@ -5,11 +5,14 @@
 use crate::checker::{Checker, ModelMemory};
 use crate::outputs::ExpectedAck;
 use crate::step::{hex, Step};
-use mrnic_model::{AckDesc, DropReason, RxClass, RxInputs, RxStep, StepError};
+use crate::Memory;
+use mrnic_model::{AckDesc, DropReason, RxClass, RxEffect, RxInputs, RxStep, StepError};
 use mrnic_wire::{parse_packet, Body, OpenMr0, Parsed, Profile};
 
 /// Code of a refusal because the QP is in Error (R3).
 const QP_IN_ERROR: u8 = 6;
+/// Of an atomic.
+const VALUE_BYTES: u64 = 8;
 
 impl Checker {
     pub(crate) fn drop(&mut self, s: &mut Step) {
@@ -19,7 +22,7 @@ impl Checker {
         }
     }
 
-    pub(crate) fn rx(&mut self, s: &mut Step) {
+    pub(crate) fn rx(&mut self, s: &mut Step, memory: &dyn Memory) {
         let now = s.record.get("now") as u32;
         match s.record.get("kind") {
             4 => self.rx_timer(s, now),
@@ -30,6 +33,7 @@ impl Checker {
                 Ok(share) => s.field("share", share),
                 Err(e) => s.text("share", "published", e.to_string()),
             },
+            7 => self.executed(s, memory),
             kind => self.rx_frame(s, now, kind),
         }
     }
@@ -60,10 +64,27 @@ impl Checker {
         let Ok(received) = parse_packet(&frame) else { return };
         // R3: hardware may see late that the QP is in Error, but never too early
         let seen = s.record.get("qp_failed") == 1;
-        let inputs = RxInputs { qp_error_seen: (kind == 0).then_some(seen) };
+        let body = &received.packet.body;
+        let (conn, qp) = (received.packet.mph.conn, received.packet.dest_qp);
+        let asks = matches!(body, Body::ReadReq { .. } | Body::AtomicReq { .. });
+        let responds = matches!(body, Body::ReadResp { .. } | Body::AtomicResp { .. } | Body::ErrorResp { .. });
+        let (busy, used) = (s.record.get("rnr") == 1, s.record.get("used") == 1);
+        let inputs = RxInputs {
+            qp_error_seen: (kind == 0).then_some(seen),
+            busy_seen: (kind == 0 && asks).then_some(busy),
+            used_seen: (kind == 0 && responds).then_some(used),
+            given_up_seen: Some(kind == 3),
+        };
+        if asks && busy {
+            let msn = body.msg().map_or(0, |m| m.msn.get());
+            if !self.model.is_busy(conn, qp, msn) && !self.lanes.freed_lately(conn, s.record.cycle) {
+                s.text("rnr", "1", "D3: there is a place");
+            }
+        }
         let error_seen = seen && self.model.send_queue(received.packet.dest_qp).is_ok_and(|q| q.in_error());
         let mut memory = ModelMemory { memory: None, writes: Vec::new() };
         let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
+        let placed = memory.writes.first().map(|w| w.0);
         self.expected.writes.extend(memory.writes);
         let (conn, via) = (received.packet.mph.conn, received.packet.mph.via);
         if let Ok(port) = self.model.reply_port(conn, via) {
@@ -94,7 +115,7 @@ impl Checker {
                 self.expect_ack(ack);
                 self.rx_state(s, conn, home);
             }
-            RxStep::Data { conn, home, ppsn, class, place, nak, rnr, rx_error, ack, .. } => {
+            RxStep::Data { conn, home, ppsn, class, place, nak, rnr, effect, rx_error, ack, .. } => {
                 s.field("kind", 0u64);
                 s.field("conn", conn);
                 s.field("home", home);
@@ -112,9 +133,18 @@ impl Checker {
                 if looks {
                     s.field("qp_failed", error_seen);
                 }
+                s.field("used", matches!(effect, RxEffect::Response { .. } | RxEffect::RemoteError(_)));
+                match effect {
+                    RxEffect::Response { qpn, whole } => self.causes.answers.extend(whole.map(|msn| (qpn, msn))),
+                    RxEffect::RemoteError(nak) => self.causes.remote_naks.push_back((nak.qpn, nak.code, nak.msn)),
+                    _ => {}
+                }
+                // the value of an atomic is its payload
+                let value = matches!(received.packet.body, Body::AtomicResp { .. });
+                let place = place.map(|p| p.addr).or_else(|| placed.filter(|_| value));
                 s.field("placed", place.is_some());
-                s.field("addr", place.map_or(0, |p| p.addr));
-                s.field("bytes", received.payload.len() as u64);
+                s.field("addr", place.unwrap_or(0));
+                s.field("bytes", if value { VALUE_BYTES } else { received.payload.len() as u64 });
                 s.field("acked", ack.is_some());
                 if let Some(a) = ack {
                     self.expect_ack(a);
@@ -134,6 +164,33 @@ impl Checker {
         }
     }
 
+    /// D3, D5: a request is executed. The QP's error bit was read some clocks before.
+    fn executed(&mut self, s: &mut Step, memory: &dyn Memory) {
+        let qp = s.record.get("conn") as u32;
+        let in_error = self.model.send_queue(qp).is_ok_and(|q| q.in_error());
+        let mut memory = ModelMemory { memory: Some(memory), writes: Vec::new() };
+        match self.model.step_execute_overlooking(qp, &mut memory) {
+            Ok(Some(done)) => {
+                s.field("ppsn", done.msn);
+                s.field("code", done.code);
+                if done.code == 0 {
+                    s.field("addr", done.value);
+                }
+                s.field("exp", self.model.recv_stream(qp).map_or(0, |stream| stream.exp.get()));
+                self.expected.writes.extend(memory.writes);
+                self.early_write(s);
+                if done.code != 0 {
+                    *self.causes.refusals.entry(qp).or_default() += 1;
+                    if !in_error {
+                        let _: std::result::Result<bool, StepError> = self.model.step_rx_error(qp);
+                    }
+                }
+            }
+            Ok(None) => s.text("executed", format!("QP {qp}"), "no request is reached"),
+            Err(e) => s.text("executed", format!("QP {qp}"), e.to_string()),
+        }
+    }
+
     /// R5: a write that was ahead of its record is the one of this step.
     fn early_write(&mut self, s: &mut Step) {
         let Some((addr, data)) = self.expected.early_write.take() else { return };
@@ -146,8 +203,9 @@ impl Checker {
     /// (a duplicate is not refused for that).
     fn rx_message(&self, s: &mut Step, received: &Parsed<'_>) {
         let (conn, qp) = (received.packet.mph.conn, received.packet.dest_qp);
-        let named =
-            matches!(received.packet.body, Body::Write { .. } | Body::Send { .. }) && self.model.qps_of(conn).any(|q| q == qp);
+        let body = &received.packet.body;
+        let request = matches!(body, Body::Write { .. } | Body::Send { .. } | Body::ReadReq { .. } | Body::AtomicReq { .. });
+        let named = request && self.model.qps_of(conn).any(|q| q == qp);
         let exp = self.model.recv_stream(qp).ok().filter(|_| named).map_or(0, |stream| stream.exp.get());
         s.field("exp", exp);
     }

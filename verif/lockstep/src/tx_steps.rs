@@ -5,7 +5,7 @@
 use crate::checker::{Checker, Retired};
 use crate::step::{show, Step};
 use crate::Memory;
-use mrnic_model::{AckVerdict, Grant, GrantInputs, Outgoing, StepError, TimerAction};
+use mrnic_model::{code_number, AckVerdict, Grant, GrantInputs, Outgoing, PacketDesc, PacketKind, StepError, TimerAction};
 
 /// Retirements that may fall into the time between a slot's read of the bytes in flight and its record.
 const FREED: usize = 64;
@@ -81,10 +81,16 @@ impl Checker {
             more_waiting: (kind == 0).then_some(r.get("more") == 1),
             qp_error_seen: Some(kind == 2 || r.get("nop") == 1),
             waiting_seen: Some(kind == 3),
+            response_seen: (kind != 1).then_some(r.get("source") > 0),
         };
+        if kind != 1 {
+            self.turn(s, conn);
+        }
         if kind == 0 {
             self.inflight(s, conn);
-            self.not_waiting(s);
+            if r.get("source") == 0 {
+                self.not_waiting(s);
+            }
         }
         match self.model.step_grant(r.get("now") as u32, conn, &inputs) {
             Ok(Grant::Packet(p)) => {
@@ -96,9 +102,8 @@ impl Checker {
                 s.field("moved", p.moved);
                 s.field("ack_req", p.ack_req);
                 s.field("nop", p.nop);
-                s.field("qp", p.qpn);
+                self.packet_of(s, &p);
                 s.field("msn", p.msn);
-                s.field("index", p.index);
                 s.field("bytes", p.len);
                 s.field("port", p.udp_port);
                 if let Ok(t) = self.model.tx_path(conn, p.home) {
@@ -120,7 +125,10 @@ impl Checker {
             }
             Ok(Grant::SkippedMessage { qpn, msn }) => {
                 s.field("kind", 2u64);
-                s.field("qp", qpn);
+                // the entry of an ERROR_RESP has its code there
+                if r.get("source") != 2 {
+                    s.field("qp", qpn);
+                }
                 s.field("msn", msn);
             }
             Ok(Grant::SetAside { qpn, msn }) => {
@@ -146,6 +154,27 @@ impl Checker {
         }
     }
 
+    /// Which message or response a packet is of.
+    fn packet_of(&self, s: &mut Step, p: &PacketDesc) {
+        match p.kind {
+            PacketKind::ErrorResp { code } if !p.nop => {
+                s.field("source", 2u64);
+                // it needs no row: its entry has code and peer in the place of QP and index
+                s.field("qp", code_number(code));
+                s.field("index", p.peer_qpn);
+            }
+            PacketKind::ErrorResp { .. } => s.text("nop", "1", "an ERROR_RESP is never a NOP"),
+            kind => {
+                // S6: of a NOP of a QP that is closed nothing more is known
+                if !p.nop {
+                    s.field("source", u64::from(kind.is_response()));
+                }
+                s.field("qp", p.qpn);
+                s.field("index", p.index);
+            }
+        }
+    }
+
     /// C3: hardware reads the bytes in flight early in the slot, so they may be those before the last retirements.
     fn inflight(&self, s: &mut Step, conn: u16) {
         let Ok(c) = self.model.tx_conn(conn) else { return };
@@ -165,10 +194,16 @@ impl Checker {
         let conn = r.get("conn") as u16;
         match self.model.step_retire(conn, r.get("home") as u8, r.get("ppsn") as u32) {
             Ok(x) => {
-                s.field("qp", x.qpn);
+                if !x.error_response {
+                    s.field("qp", x.qpn);
+                }
                 s.field("msn", x.msn);
                 s.field("bytes", x.bytes);
-                self.causes.retired.push_back(Retired { qp: x.qpn, msn: x.msn, bytes: x.bytes });
+                if x.response {
+                    self.lanes.freed(conn, r.cycle);
+                } else {
+                    self.causes.retired.push_back(Retired { qp: x.qpn, msn: x.msn, bytes: x.bytes });
+                }
                 let freed = self.causes.freed.entry(conn).or_default();
                 freed.truncate(FREED - 1);
                 freed.push_front(x.bytes);

@@ -49,6 +49,7 @@ pub use nic::rx_step::{Place, Received, RxEffect, RxInputs, RxStep};
 pub use nic::timer_step::TimerStep;
 pub use nic::wqe_step::WqeStep;
 pub use nic::Nic;
+pub use rx::check::code_number;
 pub use rx::path::{RxClass, RxPath};
 pub use seq::Tick;
 pub use sge::{Sge, SGES_MAX};

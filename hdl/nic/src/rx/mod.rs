@@ -13,6 +13,7 @@ pub mod path_update;
 pub mod placement_dma;
 pub mod rate_hint;
 pub mod read_table;
+pub mod reads;
 pub mod request_places;
 pub mod responder;
 pub mod rx_checks;

@@ -91,6 +91,9 @@ pub struct ReadTable {
     pub done_count: Signal<In, Bits<16>>,
     /// A further `take` has room.
     pub room: Signal<Out, Bit>,
+    /// Whole responses that are not yet taken as answered; their number counts all of them unless a `take` is under way.
+    pub answers_held: Signal<Out, Bits<16>>,
+    pub settled: Signal<Out, Bit>,
     pub answered_valid: Signal<Out, Bit>,
     pub answered_ready: Signal<In, Bit>,
     pub answered_qp: Signal<Out, Bits<16>>,
@@ -173,7 +176,7 @@ impl ReadTable {
             last_row: Constant::new((rows as u64 - 1).to_bits());
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_busy, rx_busy, row_write, row_qp, row, sent_valid, sent_qp, sent_msn,
             first_valid, first_qp, look, look_qp, look_msn, kind, offset, length, tag, payload_bytes, used, addr, take, ticket,
-            done_count, room, answered_valid, answered_ready, answered_qp, answered_msn, init_done, walking, walk, ready, held,
+            done_count, room, answers_held, settled, answered_valid, answered_ready, answered_qp, answered_msn, init_done, walking, walk, ready, held,
             held_qp, counted, behind, sent_1, sent_q, sent_m, look_1, look_2, look_3, qp, msn, found, mark, at, waits, left, end, same, far,
             used_r, addr_r, taking, new_left, visible, known, stores, marks_write, clears, leaves, whole, waited, new_answer, new_mark,
             new_progress, look_at, own_at, sent_at, marked_at, clear_at,
@@ -286,6 +289,8 @@ impl Logic for ReadTable {
         self.answers.data_in.next = self.new_answer.val();
         self.answers.write.next = self.taking.q.val() & self.whole.val();
         self.room.next = !self.answers.full.val() & !self.taking.q.val() & !self.take.val();
+        self.answers_held.next = self.answers.count.val();
+        self.settled.next = !self.taking.q.val() & !self.take.val();
         comment!("once visible it stays so, however long it waits to be taken");
         self.waited.next = self.done_count.val() - self.answers.data_out.val().ticket;
         self.answered_valid.next = !self.answers.empty.val() & self.visible.q.val();

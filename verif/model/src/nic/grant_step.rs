@@ -25,6 +25,8 @@ pub struct GrantInputs {
     pub qp_error_seen: Option<bool>,
     /// N1: the QP waits.
     pub waiting_seen: Option<bool>,
+    /// D4: a new packet, a skip is of a response (else of a message): what came to the other FIFO may have been overlooked.
+    pub response_seen: Option<bool>,
 }
 
 /// Why a slot sends nothing.
@@ -78,7 +80,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if let Some(resend) = resend {
             return self.grant_resend(now, conn, resend, inputs);
         }
-        let Some((head, waits)) = connection.tx.next_source() else {
+        let Some((head, waits)) = connection.tx.next_source(inputs.response_seen) else {
             return Ok(Grant::Blocked(if error { BlockReason::ConnError } else { BlockReason::Idle }));
         };
         // S2: a message of a QP in Error is skipped whole, a response too; in a connection in error every response.
@@ -278,10 +280,14 @@ pub(super) struct Source {
 
 impl TxConn {
     /// D4: the oldest message or the oldest response; in turns if both wait. Also whether anything waits behind it (S4).
-    fn next_source(&self) -> Option<(Source, bool)> {
+    fn next_source(&self, response_seen: Option<bool>) -> Option<(Source, bool)> {
         let (messages, responses) = (self.fifo.len(), self.responses.fifo.len());
         // In error no response waits for the QP of a message to be in Error.
-        let respond = responses > 0 && (messages == 0 || self.responses.turn || self.error);
+        let respond = match response_seen {
+            Some(true) => responses > 0,
+            Some(false) => messages == 0 && responses > 0,
+            None => self.responds(),
+        };
         let waits = messages + responses > 1;
         if respond {
             let response = self.responses.fifo.front()?;
@@ -300,6 +306,11 @@ impl TxConn {
         let MsgRef { qpn, incarnation, msn, npkts, length, .. } = *self.fifo.front()?;
         let index = self.head_index;
         Some((Source { kind: RecordKind::Message, qpn, incarnation, msn, npkts, length, index }, waits))
+    }
+
+    /// D4: what is sent next is a response.
+    pub fn responds(&self) -> bool {
+        !self.responses.fifo.is_empty() && (self.fifo.is_empty() || self.responses.turn || self.error)
     }
 
     /// S2: the oldest message or response is dropped whole.

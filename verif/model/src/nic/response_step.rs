@@ -7,7 +7,7 @@ use mrnic_wire::{Body, Msg};
 use super::ack_step::NakEvent;
 use super::describe::tag_of;
 use super::rx_request::write_bytes;
-use super::rx_step::{Accepted, Place, Received, RxEffect};
+use super::rx_step::{Accepted, Place, Received, RxEffect, RxInputs};
 use super::Nic;
 use crate::error::StepError;
 use crate::memory::HostMemory;
@@ -18,21 +18,37 @@ use crate::tx::messages::{MsgRow, Progress, ReadRow};
 use crate::wqe::{atomic_op, WQE_READ};
 use crate::{CongestionControl, Profile};
 
+/// The queue pair that a response names.
+#[derive(Clone, Copy)]
+struct Answering {
+    conn: u16,
+    qpn: u32,
+    /// Also if it is in Error: hardware overlooked that.
+    failed_too: bool,
+}
+
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
-    pub(super) fn accept_response(&mut self, now: Tick, received: &Received<'_>, mem: &mut impl HostMemory) -> Accepted {
+    pub(super) fn accept_response(
+        &mut self,
+        now: Tick,
+        received: &Received<'_>,
+        inputs: &RxInputs,
+        mem: &mut impl HostMemory,
+    ) -> Accepted {
         let packet = received.packet;
         let (conn, qpn) = (packet.mph.conn, packet.dest_qp);
         self.counters.rx_responses += 1;
         if let Ok(connection) = self.connection_mut(conn) {
             connection.tx.responses.alive = now;
         }
+        let of_qp = Answering { conn, qpn, failed_too: inputs.used_seen == Some(true) };
         let used = match packet.body {
-            Body::ReadResp { msg, offset, tag, length } => self.read_response(received, msg, offset, tag, length, mem),
-            Body::AtomicResp { msg, value } => self.atomic_response(conn, qpn, msg, value, mem),
+            Body::ReadResp { msg, offset, tag, length } => self.read_response(received, of_qp, msg, offset, tag, length, mem),
+            Body::AtomicResp { msg, value } => self.atomic_response(of_qp, msg, value, mem),
             Body::ErrorResp { msg, code } => {
                 // D7: it fails the message like a nak, if that still waits for its response.
                 let nak = NakEvent { qpn, code: code_number(code), msn: msg.msn.get() };
-                let waits = self.awaiting(conn, qpn, msg).is_some();
+                let waits = self.awaiting(of_qp, msg).is_some();
                 waits.then_some(Accepted { place: None, effect: RxEffect::RemoteError(nak) })
             }
             _ => None,
@@ -42,22 +58,25 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 
     /// D6: the READ or atomic of an open QP of the connection that a response names: what it waits for, and its row.
-    fn awaiting(&self, conn: u16, qpn: u32, msg: Msg) -> Option<(&ReadRow, &MsgRow)> {
-        let qp = self.qp(qpn).ok().filter(|qp| qp.is_of(conn) && !qp.send.in_error())?;
+    fn awaiting(&self, of_qp: Answering, msg: Msg) -> Option<(&ReadRow, &MsgRow)> {
+        let Answering { conn, qpn, failed_too } = of_qp;
+        let qp = self.qp(qpn).ok().filter(|qp| qp.is_of(conn) && (failed_too || !qp.send.in_error()))?;
         Some((qp.send.awaiting(msg.msn)?, qp.send.row(msg.msn)))
     }
 
     fn read_response(
         &mut self,
         received: &Received<'_>,
+        of_qp: Answering,
         msg: Msg,
         offset: u64,
         tag: u32,
         length: u32,
         mem: &mut impl HostMemory,
     ) -> Option<Accepted> {
-        let (conn, qpn, len) = (received.packet.mph.conn, received.packet.dest_qp, received.payload_len);
-        let (read, row) = self.awaiting(conn, qpn, msg)?;
+        let Answering { conn, qpn, .. } = of_qp;
+        let len = received.payload_len;
+        let (read, row) = self.awaiting(of_qp, msg)?;
         let right = row.opcode == WQE_READ && row.length == length && len <= read.left;
         let (connection, qp) = (self.connection(conn).ok()?, self.qp(qpn).ok()?);
         let inside = offset.checked_add(len.into()).is_some_and(|end| end <= length.into()) && len <= connection.mtu();
@@ -82,8 +101,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Some(Accepted { place, effect: RxEffect::Response { qpn, whole } })
     }
 
-    fn atomic_response(&mut self, conn: u16, qpn: u32, msg: Msg, value: u64, mem: &mut impl HostMemory) -> Option<Accepted> {
-        let row = *self.awaiting(conn, qpn, msg)?.1;
+    fn atomic_response(&mut self, of_qp: Answering, msg: Msg, value: u64, mem: &mut impl HostMemory) -> Option<Accepted> {
+        let qpn = of_qp.qpn;
+        let row = *self.awaiting(of_qp, msg)?.1;
         atomic_op(row.opcode)?;
         let only = Sge { addr: row.laddr, len: row.length, lkey: 0 };
         let bytes = value.to_le_bytes();

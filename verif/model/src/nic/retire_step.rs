@@ -15,6 +15,9 @@ pub struct Retire {
     pub qpn: u32,
     pub msn: u32,
     pub bytes: u32,
+    /// It was a packet of a response (then `qpn` is the QP that answers), or an ERROR_RESP (then the peer's).
+    pub response: bool,
+    pub error_response: bool,
     /// It was the last packet of a message that has no completion yet.
     pub message_done: bool,
     /// N2: nothing that this waiting QP has sent is outstanding any more; for [`Nic::step_rnr`].
@@ -55,7 +58,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             RecordKind::Error => self.release_response(conn),
         }
         let Progress { done, drained, .. } = progress;
-        Retire { qpn: record.qpn, msn: record.msn, bytes, message_done: done, drained }
+        let (response, error_response) = (record.kind != RecordKind::Message, record.kind == RecordKind::Error);
+        Retire { qpn: record.qpn, msn: record.msn, bytes, response, error_response, message_done: done, drained }
     }
 
     fn release_response(&mut self, conn: u16) {

@@ -132,7 +132,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         let (place, kind) = match incoming.kind {
             Kind::Write => (self.place_write(&incoming, qpn, received, mem).map_err(refuse)?, RxKind::Plain),
             Kind::Send => (self.place_send(&incoming, qpn, recv, received, mem).map_err(refuse)?, RxKind::Plain),
-            Kind::Read { .. } | Kind::Atomic { .. } => (None, self.accept_asking(&incoming, conn, qpn)?),
+            Kind::Read { .. } | Kind::Atomic { .. } => (None, self.accept_asking(&incoming, conn, qpn, inputs)?),
         };
         let kind = incoming.rq_seq.map_or(kind, |rq_seq| RxKind::Consuming { rq_seq });
         let Ok(qp) = self.qp_mut(qpn) else { return Err(bad_qp) };
@@ -273,9 +273,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 
     /// D2, D3: a READ or an atomic is checked and kept until `exp` reaches it.
-    fn accept_asking(&mut self, incoming: &Incoming, conn: u16, qpn: u32) -> Result<RxKind, Refusal> {
+    fn accept_asking(&mut self, incoming: &Incoming, conn: u16, qpn: u32, inputs: &RxInputs) -> Result<RxKind, Refusal> {
         let refuse = |code| Refusal { code, qpn: Some(qpn), rnr: None };
-        let limit = self.config.responses;
+        let msn = incoming.msg.msn.get();
+        let busy = inputs.busy_seen == Some(true) || self.is_busy(conn, qpn, msn);
         let Some(qp) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else {
             return Err(refuse(MakCode::BadQp));
         };
@@ -304,16 +305,23 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         // D3: the place of the response is reserved before the request is accepted; the last one for a request that is executed
         // at once, or those behind it would keep it out for ever.
-        let reached = incoming.msg.msn == qp.recv.exp;
-        let full = connection.tx.responses.reserved + u32::from(!reached) >= limit;
-        let msn = incoming.msg.msn.get();
-        if full || !qp.requests.has_room(msn, reached) {
+        if busy {
             return Err(Refusal::rnr(RNR_BUSY | BUSY_TIMER));
         }
         let request = Request { live: true, msn, operation, va, rkey, length, laddr: 0, value: 0, unretired: 0 };
         let slot = qp.requests.insert(request);
         connection.tx.responses.reserved += 1;
         Ok(RxKind::Request { slot })
+    }
+}
+
+impl<P: Profile, C: CongestionControl> Nic<P, C> {
+    /// D3: there is no place for the request `msn` of the peer.
+    pub fn is_busy(&self, conn: u16, qpn: u32, msn: u32) -> bool {
+        let (Ok(qp), Ok(connection)) = (self.qp(qpn), self.connection(conn)) else { return false };
+        let reached = msn == qp.recv.exp.get();
+        let full = connection.tx.responses.reserved + u32::from(!reached) >= self.config.responses;
+        full || !qp.requests.has_room(msn, reached)
     }
 }
 

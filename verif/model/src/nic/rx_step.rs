@@ -26,11 +26,18 @@ pub struct Received<'a> {
     pub payload: Option<&'a [u8]>,
 }
 
-/// Values that hardware samples a few cycles before the step. `None` takes the exact value; a QP error may have been
-/// overlooked, never invented.
+/// Values that hardware samples a few cycles before the step. `None` takes the exact value.
+///
+/// Tolerance: an error, or that a place was freed, may have been overlooked, never invented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RxInputs {
     pub qp_error_seen: Option<bool>,
+    /// D3: no place was free for a request.
+    pub busy_seen: Option<bool>,
+    /// D6: a response was of use (its QP may be in Error by now).
+    pub used_seen: Option<bool>,
+    /// D8: the connection was given up.
+    pub given_up_seen: Option<bool>,
 }
 
 /// A DMA write of a payload: bus address and length.
@@ -193,7 +200,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return (self.dropped(DropReason::Connection(conn)), None);
         };
         let paths = connection.paths();
-        let given_up = connection.tx.error && full;
+        let given_up = connection.tx.error && full && inputs.given_up_seen != Some(false);
         if home >= paths || via >= paths {
             return (self.dropped(DropReason::Path { home, via }), None);
         }
@@ -312,7 +319,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         match received.packet.body {
             Body::Nop { .. } => Ok(Accepted::default()),
             Body::ReadResp { .. } | Body::AtomicResp { .. } | Body::ErrorResp { .. } => {
-                Ok(self.accept_response(now, received, mem))
+                Ok(self.accept_response(now, received, inputs, mem))
             }
             _ => self.accept_request(received, inputs, mem),
         }

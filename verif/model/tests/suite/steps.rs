@@ -147,6 +147,43 @@ fn d7_answers_are_a_step() {
     assert_eq!(nic.step_answer(0), Ok(0), "once");
 }
 
+/// D3, D4, D6: what hardware looked at some clocks before the step: a place that was freed and an error may have been overlooked, and what
+/// came to the other FIFO.
+#[test]
+fn what_hardware_overlooked() {
+    let mut s = Stepper::new();
+    s.take(0, 0, &wqe(WQE_READ, 0, 0, 50_000, 100), &[]);
+    s.take(1, 0, &wqe(WQE_WRITE, 0, 0, 50_000, 100), &[]);
+    s.now += 10;
+    let Ok(Grant::Packet(packet)) = s.duo.nic[0].step_grant(s.now, 0, &GrantInputs::default()) else { panic!() };
+    let frame = s.frame(0, &Outgoing::Data(packet));
+    let [asker, peer] = &mut s.duo.nic;
+    let [asker_mem, peer_mem] = &mut s.duo.mem;
+    // D3: the place was not yet seen free
+    assert!(!peer.is_busy(0, 0, packet.msn));
+    let busy = RxInputs { busy_seen: Some(true), ..RxInputs::default() };
+    let RxStep::Data { rnr, .. } = peer.step_rx_with(s.now, &frame, &busy, peer_mem) else { panic!() };
+    assert_eq!(rnr, Some(0x21));
+    let RxStep::Data { rnr, .. } = peer.step_rx(s.now, &frame, peer_mem) else { panic!() };
+    assert_eq!(rnr, None, "the refused packet is new still");
+    // D3: its QP is in Error, as hardware saw too late
+    assert_eq!(peer.step_rx_error(0), Ok(true));
+    assert_eq!(peer.step_execute(0, peer_mem), Ok(None));
+    assert!(peer.step_execute_overlooking(0, peer_mem).unwrap().is_some());
+    // D4: the message's turn, and the response's if the message was overlooked; S2 is overlooked too
+    assert!(!peer.tx_conn(0).unwrap().responds());
+    let response = GrantInputs { response_seen: Some(true), qp_error_seen: Some(false), ..GrantInputs::default() };
+    let Ok(Grant::Packet(answer)) = peer.step_grant(s.now, 0, &response) else { panic!() };
+    assert!(answer.kind.is_response());
+    // D6: the QP that asked failed meanwhile
+    let mut buf = vec![0; 5000];
+    let len = peer.encode(&Outgoing::Data(answer), None, peer_mem, &mut buf).unwrap();
+    assert_eq!(asker.step_rx_error(0), Ok(true));
+    let seen = RxInputs { used_seen: Some(true), ..RxInputs::default() };
+    let RxStep::Data { effect, .. } = asker.step_rx_with(s.now, &buf[..len], &seen, asker_mem) else { panic!() };
+    assert_eq!(effect, RxEffect::Response { qpn: 0, whole: Some(packet.msn) });
+}
+
 /// Q2, Q5, N1, N2: a refusal, the step that withdraws, the step that begins again, the receive's completion.
 #[test]
 fn n2_send_step_by_step() {

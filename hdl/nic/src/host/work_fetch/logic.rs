@@ -1,306 +1,9 @@
-//! work_fetch: takes WQEs from the send queues in host memory.
-//! In: `doorbell`, cfg tables CONN, QP and KEY, releases `rel_conn` and `rel_qp`, the WQE read port `cr`. Out: `msgrow`, `cmsg`, `msg`.
-//! Guarantees: never more than M messages of a QP and conn_fifo messages of a connection outstanding; the checks of W1; the three outputs
-//! of a WQE are made in one clock, in the order of the stream. As many WQE reads are outstanding as payload reads (dr_outstanding).
-use crate::config::BuildConfig;
-use crate::filled::filled;
-use crate::tx::run_list::RunList;
+//! work_fetch's two sides: the one that looks for work and asks for WQEs, and the one that judges what comes.
+//! In and out: see the parent module. Guarantees: each table has one writer; a release, a done request and a WQE set back are each counted once.
+use super::{Issue, Judge, WorkFetch};
 use mrnic_emit::comment;
-use mrnic_regs::{ring, table};
-use mrnic_widgets::{Fifo, Ram};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
-
-/// What software configured of a send queue.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct SqFixed {
-    pub valid: Bit,
-    pub conn: Bits<16>,
-    pub peer_qpn: Bits<24>,
-    pub pd: Bits<16>,
-    pub base: Bits<64>,
-    pub log2: Bits<4>,
-}
-
-/// Where a send queue stands.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct SqState {
-    pub producer: Bits<16>,
-    pub consumer: Bits<16>,
-    /// Messages taken so far, modulo 2^16; released ones are counted apart.
-    pub issued: Bits<16>,
-    pub msn: Bits<24>,
-}
-
-/// A WQE under way from host memory.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct PendingWqe {
-    pub qp: Bits<16>,
-    pub index: Bits<16>,
-    pub msn: Bits<24>,
-    pub conn: Bits<16>,
-    pub pd: Bits<16>,
-    pub peer_qpn: Bits<24>,
-    pub mtu_log2: Bits<4>,
-}
-
-/// A memory region as far as local reads need it.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct LocalKey {
-    pub valid: Bit,
-    pub key_low: Bits<8>,
-    pub pd: Bits<16>,
-    pub base: Bits<64>,
-    pub length: Bits<64>,
-    pub dma_base: Bits<64>,
-}
-
-/// The look-up side.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum Issue {
-    Clear,
-    Idle,
-    Bell,
-    Look,
-    Decide,
-}
-
-/// The side that judges WQEs.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum Judge {
-    Idle,
-    Row,
-    Offset,
-    Left,
-    Verdict,
-    Send,
-}
-
-// The literals in `update` below are these positions.
-const _: () = {
-    assert!(ring::wqe::OPCODE.bit == 0 && ring::wqe::OPCODE.width == 8 && ring::wqe::SIGNALED.bit == 8);
-    assert!(ring::wqe::LKEY.bit == 32 && ring::wqe::LADDR.bit == 64 && ring::wqe::RADDR.bit == 128);
-    assert!(ring::wqe::SOLICITED.bit == 10 && ring::wqe::IMM.bit == 256 && ring::wqe::IMM.width == 32);
-    assert!(ring::wqe::RKEY.bit == 192 && ring::wqe::LENGTH.bit == 224 && ring::wqe::WR_ID.bit == 320);
-    assert!(table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::PEER_QPN.bit == 32);
-    assert!(
-        table::qp::SQ_BASE.bit == 64
-            && table::qp::SQ_LOG2.bit == 128
-            && table::qp::PD.bit == 224
-            && table::qp::TX_MSN.bit == 256
-    );
-    assert!(table::conn::NUMBER == 1 && table::conn::MTU_LOG2.bit == 8);
-    assert!(table::key::NUMBER == 4 && table::key::KEY_LOW.bit == 8 && table::key::PD.bit == 16);
-    assert!(table::key::BASE.bit == 32 && table::key::LENGTH.bit == 96 && table::key::DMA_BASE.bit == 160);
-    assert!(ring::wqe::BYTES == 64);
-};
-
-/// See the module documentation.
-#[derive(LogicBlock)]
-pub struct WorkFetch<const W: usize> {
-    pub clock: Signal<In, Clock>,
-    pub reset: Signal<In, Bit>,
-    pub doorbell_valid: Signal<In, Bit>,
-    pub doorbell_ready: Signal<Out, Bit>,
-    pub doorbell_qp: Signal<In, Bits<16>>,
-    pub doorbell_index: Signal<In, Bits<16>>,
-    pub cfg_valid: Signal<In, Bit>,
-    pub cfg_table: Signal<In, Bits<8>>,
-    pub cfg_index: Signal<In, Bits<16>>,
-    pub cfg_data: Signal<In, Bits<512>>,
-    pub cfg_busy: Signal<Out, Bit>,
-    pub rel_conn_valid: Signal<In, Bit>,
-    pub rel_conn_ready: Signal<Out, Bit>,
-    pub rel_conn: Signal<In, Bits<16>>,
-    pub rel_qp_valid: Signal<In, Bit>,
-    pub rel_qp_ready: Signal<Out, Bit>,
-    pub rel_qp: Signal<In, Bits<16>>,
-    /// Whether a QP is in Error, one clock after its number is given.
-    pub qperr_addr: Signal<Out, Bits<16>>,
-    pub qperr_data: Signal<In, Bit>,
-    pub cr_desc_valid: Signal<Out, Bit>,
-    pub cr_desc_ready: Signal<In, Bit>,
-    pub cr_desc_addr: Signal<Out, Bits<64>>,
-    pub cr_desc_len: Signal<Out, Bits<16>>,
-    pub cr_valid: Signal<In, Bit>,
-    pub cr_ready: Signal<Out, Bit>,
-    pub cr_data: Signal<In, Bits<W>>,
-    pub cr_last: Signal<In, Bit>,
-    /// A row waits for `msgrow_ready`: packet_builder may hold a resend of the message that had the row before.
-    pub msgrow_ask: Signal<Out, Bit>,
-    pub msgrow_ready: Signal<In, Bit>,
-    pub msgrow_write: Signal<Out, Bit>,
-    /// qp * M + msn mod M.
-    pub msgrow_addr: Signal<Out, Bits<24>>,
-    /// Bus address.
-    pub msgrow_laddr: Signal<Out, Bits<64>>,
-    pub msgrow_raddr: Signal<Out, Bits<64>>,
-    pub msgrow_rkey: Signal<Out, Bits<32>>,
-    pub msgrow_length: Signal<Out, Bits<32>>,
-    pub msgrow_peer_qpn: Signal<Out, Bits<24>>,
-    /// 0 WRITE, 1 WRITE with immediate, 2 SEND, 3 SEND with immediate.
-    pub msgrow_opcode: Signal<Out, Bits<2>>,
-    pub msgrow_imm: Signal<Out, Bits<32>>,
-    /// Which of the peer's receives a consuming message (opcode 1, 2, 3) uses.
-    pub msgrow_rq_seq: Signal<Out, Bits<24>>,
-    /// Solicited; of consuming messages only.
-    pub msgrow_sol: Signal<Out, Bit>,
-    pub cmsg_valid: Signal<Out, Bit>,
-    pub cmsg_ready: Signal<In, Bit>,
-    pub cmsg_wr_id: Signal<Out, Bits<64>>,
-    pub cmsg_signaled: Signal<Out, Bit>,
-    pub cmsg_opcode: Signal<Out, Bits<8>>,
-    /// 0, or why the WQE was refused.
-    pub cmsg_status: Signal<Out, Bits<8>>,
-    pub cmsg_wqe_index: Signal<Out, Bits<16>>,
-    pub msg_valid: Signal<Out, Bit>,
-    pub msg_ready: Signal<In, Bit>,
-    /// Of `msg` and `cmsg` alike.
-    pub msg_conn: Signal<Out, Bits<16>>,
-    pub msg_qp: Signal<Out, Bits<16>>,
-    pub msg_msn: Signal<Out, Bits<24>>,
-    pub msg_npkts: Signal<Out, Bits<24>>,
-    pub msg_length: Signal<Out, Bits<32>>,
-    pub init_done: Signal<Out, Bit>,
-    pub commit_valid: Signal<Out, Bit>,
-    pub commit_data: Signal<Out, Bits<512>>,
-    fixed: Ram<SqFixed>,
-    state: Ram<SqState>,
-    released_qp: Ram<Bits<16>>,
-    released_qp_copy: Ram<Bits<16>>,
-    issued_conn: Ram<Bits<16>>,
-    released_conn: Ram<Bits<16>>,
-    released_conn_copy: Ram<Bits<16>>,
-    mtu: Ram<Bits<4>>,
-    keys: Ram<LocalKey>,
-    /// Consuming WQEs accepted since the QP was opened; one row if the build has none.
-    rq_seqs: Ram<Bits<24>>,
-    runnable: RunList,
-    pending: Fifo<PendingWqe>,
-    reads: Fifo<Bits<64>>,
-    issue: DFF<Issue>,
-    walk: DFF<Bits<24>>,
-    cleared: DFF<Bit>,
-    cfg_held: DFF<Bit>,
-    held_table: DFF<Bits<8>>,
-    held_index: DFF<Bits<16>>,
-    held_data: DFF<Bits<320>>,
-    id: DFF<Bits<16>>,
-    bell_index: DFF<Bits<16>>,
-    row: DFF<SqFixed>,
-    at: DFF<SqState>,
-    qp_released: DFF<Bits<16>>,
-    new_state: Signal<Local, SqState>,
-    old_state: Signal<Local, SqState>,
-    new_fixed: Signal<Local, SqFixed>,
-    new_key: Signal<Local, LocalKey>,
-    new_pending: Signal<Local, PendingWqe>,
-    cfg_conn: Signal<Local, Bit>,
-    cfg_qp: Signal<Local, Bit>,
-    cfg_key: Signal<Local, Bit>,
-    has_work: Signal<Local, Bit>,
-    may_issue: Signal<Local, Bit>,
-    qp_out: Signal<Local, Bits<16>>,
-    conn_out: Signal<Local, Bits<16>>,
-    offset_in_ring: Signal<Local, Bits<64>>,
-    ring_mask: Signal<Local, Bits<16>>,
-    rel_q_busy: DFF<Bit>,
-    rel_q_id: DFF<Bits<16>>,
-    rel_c_busy: DFF<Bit>,
-    rel_c_id: DFF<Bits<16>>,
-    refused_valid: DFF<Bit>,
-    refused_conn: DFF<Bits<16>>,
-    collect: DFF<Bits<512>>,
-    collected: DFF<Bit>,
-    judge: DFF<Judge>,
-    wqe: DFF<Bits<512>>,
-    ctx: DFF<PendingWqe>,
-    key: Signal<Local, LocalKey>,
-    key_ok: DFF<Bit>,
-    flushed: DFF<Bit>,
-    bad_opcode: DFF<Bit>,
-    bad_length: DFF<Bit>,
-    zero: DFF<Bit>,
-    offset: DFF<Bits<64>>,
-    key_length: DFF<Bits<64>>,
-    key_dma: DFF<Bits<64>>,
-    left: DFF<Bits<64>>,
-    beyond: DFF<Bit>,
-    /// The range ends beyond the address space.
-    wraps: DFF<Bit>,
-    laddr: DFF<Bits<64>>,
-    rounded: DFF<Bits<32>>,
-    npkts: DFF<Bits<24>>,
-    status: DFF<Bits<8>>,
-    difference: Signal<Local, Bits<65>>,
-    reach: Signal<Local, Bits<65>>,
-    room: Signal<Local, Bits<65>>,
-    shifted: Signal<Local, Bits<32>>,
-    length: Signal<Local, Bits<32>>,
-    refused: Signal<Local, Bit>,
-    fire: Signal<Local, Bit>,
-    opcode: Signal<Local, Bits<8>>,
-    consuming: Signal<Local, Bit>,
-    sends: Constant<Bit>,
-    shift_in: Constant<Bits<10>>,
-    shift_down: Constant<Bits<10>>,
-    last_walk: Constant<Bits<24>>,
-    key_count: Constant<Bits<32>>,
-    messages: Constant<Bits<16>>,
-    message_mask: Constant<Bits<24>>,
-    message_log2: Constant<Bits<4>>,
-    conn_depth: Constant<Bits<16>>,
-    one16: Constant<Bits<16>>,
-    longest: Constant<Bits<32>>,
-    released_q_next: Signal<Local, Bits<16>>,
-    released_c_next: Signal<Local, Bits<16>>,
-}
-
-impl<const W: usize> WorkFetch<W> {
-    /// For a build; W is its data width.
-    pub fn new(config: &BuildConfig) -> Self {
-        assert_eq!(W, config.data_width, "the build's data width");
-        let rows = config.qps.max(config.conns).max(config.keys);
-        filled!(WorkFetch {
-            fixed: Ram::new(config.qps),
-            state: Ram::new(config.qps),
-            released_qp: Ram::new(config.qps),
-            released_qp_copy: Ram::new(config.qps),
-            issued_conn: Ram::new(config.conns),
-            released_conn: Ram::new(config.conns),
-            released_conn_copy: Ram::new(config.conns),
-            mtu: Ram::new(config.conns),
-            keys: Ram::new(config.keys),
-            rq_seqs: Ram::new(if config.sends { config.qps } else { 1 }),
-            sends: Constant::new(config.sends),
-            runnable: RunList::new(config.qps),
-            pending: Fifo::new(config.fifo.dr_outstanding),
-            reads: Fifo::new(config.fifo.dr_outstanding),
-            shift_in: Constant::new((512 - W as u64).to_bits()),
-            shift_down: Constant::new((W as u64).to_bits()),
-            last_walk: Constant::new((rows as u64 - 1).to_bits()),
-            key_count: Constant::new((config.keys as u64).to_bits()),
-            messages: Constant::new((config.msgs_per_stream as u64).to_bits()),
-            message_mask: Constant::new((config.msgs_per_stream as u64 - 1).to_bits()),
-            message_log2: Constant::new(u64::from(config.msgs_per_stream.ilog2()).to_bits()),
-            conn_depth: Constant::new((config.conn_fifo as u64).to_bits()),
-            one16: Constant::new(1u64.to_bits()),
-            longest: Constant::new(0x8000_0000u64.to_bits());
-            clock, reset, doorbell_valid, doorbell_ready, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data,
-            cfg_busy, rel_conn_valid, rel_conn_ready, rel_conn, rel_qp_valid, rel_qp_ready, rel_qp, qperr_addr, qperr_data,
-            cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last, msgrow_ask, msgrow_ready, msgrow_write,
-            msgrow_addr, msgrow_laddr, msgrow_raddr, msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm,
-            msgrow_rq_seq, msgrow_sol, cmsg_valid, cmsg_ready,
-            cmsg_wr_id, cmsg_signaled, cmsg_opcode, cmsg_status, cmsg_wqe_index, msg_valid, msg_ready, msg_conn, msg_qp, msg_msn,
-            msg_npkts, msg_length, init_done, commit_valid, commit_data, issue, walk, cleared, cfg_held, held_table, held_index,
-            held_data, id, bell_index, row, at, qp_released, new_state, old_state, new_fixed, new_key, new_pending, cfg_conn, cfg_qp,
-            cfg_key, has_work, may_issue, qp_out, conn_out, offset_in_ring, ring_mask, rel_q_busy, rel_q_id, rel_c_busy, rel_c_id,
-            refused_valid, refused_conn, collect, collected, judge, wqe, ctx, key, key_ok, flushed, bad_opcode, bad_length, zero,
-            offset, key_length, key_dma, left, beyond, wraps, laddr, rounded, npkts, status, difference, reach, room, shifted, length, refused,
-            fire, opcode, consuming, released_q_next, released_c_next,
-        })
-    }
-}
 
 impl<const W: usize> Logic for WorkFetch<W> {
     #[hdl_gen]
@@ -346,7 +49,18 @@ impl<const W: usize> Logic for WorkFetch<W> {
             laddr,
             rounded,
             npkts,
-            status
+            status,
+            limit,
+            look_out,
+            opened,
+            over_adds,
+            over_waits,
+            over_id,
+            back_valid,
+            back_fence,
+            judge_out,
+            stale,
+            early
         );
         clock!(
             self,
@@ -361,6 +75,13 @@ impl<const W: usize> Logic for WorkFetch<W> {
             mtu,
             keys,
             rq_seqs,
+            limits,
+            taken_judge,
+            taken_look,
+            over_judge,
+            over_look,
+            over_count,
+            generations,
             runnable,
             pending,
             reads
@@ -386,6 +107,9 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.new_fixed.next.base = self.held_data.q.val().get_bits::<64>(64);
         self.new_fixed.next.log2 = self.held_data.q.val().get_bits::<4>(128);
         self.new_fixed.next.pd = self.held_data.q.val().get_bits::<16>(224);
+        self.new_limit.next.most = self.held_data.q.val().get_bits::<8>(280);
+        self.new_limit.next.tag = self.opened.q.val() + 1;
+        self.new_key.next.local_write = self.held_data.q.val().get_bit(1);
         self.new_key.next.valid = self.held_data.q.val().get_bit(0);
         self.new_key.next.key_low = self.held_data.q.val().get_bits::<8>(8);
         self.new_key.next.pd = self.held_data.q.val().get_bits::<16>(16);
@@ -395,8 +119,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
 
         comment!("defaults of the look-up side");
         self.doorbell_ready.next = false;
-        self.runnable.pop.next = false;
-        self.runnable.push_valid.next = false;
+        self.pops.next = false;
+        self.pushes.next = false;
         self.runnable.push_id.next = self.id.q.val();
         self.fixed.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
         self.state.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
@@ -421,6 +145,14 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.rq_seqs.write_enable.next = false;
         self.rq_seqs.write_address.next = 0.into();
         self.rq_seqs.write_data.next = 0.into();
+        self.limits.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
+        self.limits.write_enable.next = false;
+        self.limits.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+        self.taken_look.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
+        self.over_look.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
+        self.counts_clear.next = false;
+        self.counts_at.next = bit_cast::<24, 16>(self.held_index.q.val());
+        self.generation_write.next = false;
         self.new_state.next = self.at.q.val();
         self.old_state.next = self.at.q.val();
         self.pending.write.next = false;
@@ -456,10 +188,24 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.released_conn.write_address.next = bit_cast::<24, 16>(self.rel_c_id.q.val());
         self.released_conn.write_data.next = self.released_c_next.val();
 
+        comment!("D1: a READ or an atomic is over; its count is written one clock later");
+        self.over_count.read_address.next = bit_cast::<24, 16>(self.request_done_qp.val());
+        self.over_adds.d.next = self.request_done.val() & self.has_reads.val() & self.cleared.q.val();
+        if self.over_adds.d.val() {
+            self.over_id.d.next = self.request_done_qp.val();
+        }
+
         comment!("look-up side: which WQE is read next");
         self.qp_out.next = self.at.q.val().issued - self.qp_released.q.val();
         self.conn_out.next = self.issued_conn.read_data.val() - self.released_conn.read_data.val();
-        self.has_work.next = self.row.q.val().valid & (self.at.q.val().producer != self.at.q.val().consumer);
+        comment!("D1: what was set back waits until it may enter");
+        self.blocked.next = self.at.q.val().blocked & !(self.look_out.q.val() < self.limit.q.val().most);
+        if self.at.q.val().blocked & self.at.q.val().fence & self.look_out.q.val().any() {
+            self.blocked.next = true;
+        }
+        self.has_work.next = self.row.q.val().valid
+            & (self.at.q.val().producer != self.at.q.val().consumer)
+            & !(self.has_reads.val() & self.blocked.val());
         self.may_issue.next =
             self.has_work.val() & (self.qp_out.val() < self.messages.val()) & (self.conn_out.val() < self.conn_depth.val());
         self.ring_mask.next = (self.one16.val() << self.row.q.val().log2) - 1;
@@ -472,6 +218,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.new_pending.next.pd = self.row.q.val().pd;
         self.new_pending.next.peer_qpn = self.row.q.val().peer_qpn;
         self.new_pending.next.mtu_log2 = self.mtu.read_data.val();
+        self.new_pending.next.requests = self.limit.q.val();
+        self.new_pending.next.generation = self.at.q.val().generation;
         self.pending.data_in.next = self.new_pending.val();
         match self.issue.q.val() {
             Issue::Clear => {
@@ -496,6 +244,13 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.new_state.next.consumer = 0.into();
                 self.new_state.next.issued = 0.into();
                 self.new_state.next.msn = 0.into();
+                self.new_state.next.blocked = false;
+                self.new_state.next.fence = false;
+                self.new_state.next.generation = false;
+                self.counts_clear.next = true;
+                self.counts_at.next = self.walk.q.val();
+                self.limits.write_enable.next = true;
+                self.limits.write_address.next = self.walk.q.val();
                 self.state.write_enable.next = true;
                 self.state.write_address.next = self.walk.q.val();
                 self.issued_conn.write_enable.next = true;
@@ -513,8 +268,13 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 }
             }
             Issue::Idle => {
-                if self.cfg_held.q.val()
+                if self.back_valid.q.val() {
+                    self.id.d.next = self.ctx.q.val().qp;
+                    self.state.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
+                    self.issue.d.next = Issue::SetBack;
+                } else if self.cfg_held.q.val()
                     & !self.rel_q_busy.q.val()
+                    & !self.over_adds.q.val()
                     & (!self.cfg_qp.val()
                         | (self.pending.empty.val() & !self.collected.q.val() & (self.judge.q.val() == Judge::Idle)))
                 {
@@ -526,6 +286,14 @@ impl<const W: usize> Logic for WorkFetch<W> {
                         self.new_state.next.consumer = 0.into();
                         self.new_state.next.issued = 0.into();
                         self.new_state.next.msn = self.held_data.q.val().get_bits::<24>(256);
+                        self.new_state.next.blocked = false;
+                        self.new_state.next.fence = false;
+                        self.new_state.next.generation = false;
+                        self.counts_clear.next = true;
+                        self.limits.write_enable.next = true;
+                        if self.new_fixed.val().valid & self.has_reads.val() {
+                            self.opened.d.next = self.opened.q.val() + 1;
+                        }
                         self.state.write_enable.next = true;
                         self.state.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
                         self.released_qp.write_enable.next = true;
@@ -554,8 +322,9 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     & !self.runnable.empty.val()
                     & !self.pending.full.val()
                     & !self.reads.full.val()
+                    & !self.over_waits.q.val()
                 {
-                    self.runnable.pop.next = true;
+                    self.pops.next = true;
                     self.id.d.next = self.runnable.id.val();
                     self.issue.d.next = Issue::Look;
                 }
@@ -566,13 +335,15 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     self.new_state.next = self.state.read_data.val();
                     self.new_state.next.producer = self.bell_index.q.val();
                     self.state.write_enable.next = true;
-                    self.runnable.push_valid.next = true;
+                    self.pushes.next = true;
                 }
             }
             Issue::Look => {
                 self.row.d.next = self.fixed.read_data.val();
                 self.at.d.next = self.state.read_data.val();
                 self.qp_released.d.next = self.released_qp.read_data.val();
+                self.limit.d.next = self.limits.read_data.val();
+                self.look_out.d.next = self.taken_look.read_data.val() - self.over_look.read_data.val();
                 self.issue.d.next = Issue::Decide;
             }
             Issue::Decide => {
@@ -583,17 +354,60 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     self.new_state.next.consumer = self.old_state.val().consumer + 1;
                     self.new_state.next.issued = self.old_state.val().issued + 1;
                     self.new_state.next.msn = self.old_state.val().msn + 1;
+                    self.new_state.next.blocked = false;
                     self.state.write_enable.next = true;
                     self.issued_conn.write_enable.next = true;
                 }
                 if self.has_work.val()
                     & (!self.may_issue.val() | (self.new_state.val().consumer != self.new_state.val().producer))
                 {
-                    self.runnable.push_valid.next = true;
+                    self.pushes.next = true;
                 }
             }
+            Issue::SetBack => {
+                comment!("D1: the ring is read again from there; whoever waits is looked at once more, for a request may be over by now");
+                self.old_state.next = self.state.read_data.val();
+                self.new_state.next = self.old_state.val();
+                self.new_state.next.consumer = self.ctx.q.val().index;
+                self.new_state.next.issued =
+                    self.old_state.val().issued - (self.old_state.val().consumer - self.ctx.q.val().index);
+                self.new_state.next.msn = self.ctx.q.val().msn;
+                self.new_state.next.blocked = true;
+                self.new_state.next.fence = self.back_fence.q.val();
+                self.new_state.next.generation = !self.old_state.val().generation;
+                self.state.write_enable.next = true;
+                self.generation_write.next = true;
+                self.back_valid.d.next = false;
+                self.pushes.next = true;
+                self.issue.d.next = Issue::Idle;
+            }
+        }
+        comment!("D1: who waits for the request is looked at, once the count is written; never in the clock of a look");
+        if self.over_adds.q.val() {
+            self.over_waits.d.next = true;
+        }
+        self.runnable.pop.next = self.pops.val();
+        self.runnable.push_valid.next = self.pushes.val();
+        if (self.over_adds.q.val() | self.over_waits.q.val()) & !self.pops.val() & !self.pushes.val() {
+            self.runnable.push_valid.next = true;
+            self.runnable.push_id.next = self.over_id.q.val();
+            self.over_waits.d.next = false;
         }
         self.state.write_data.next = self.new_state.val();
+        self.limits.write_data.next = self.new_limit.val();
+        self.over_judge.write_enable.next = self.counts_clear.val() | self.over_adds.q.val();
+        self.over_judge.write_address.next = bit_cast::<24, 16>(self.over_id.q.val());
+        self.over_judge.write_data.next = self.over_count.read_data.val() + 1;
+        if self.counts_clear.val() {
+            self.over_judge.write_address.next = self.counts_at.val();
+            self.over_judge.write_data.next = 0.into();
+        }
+        self.over_look.write_enable.next = self.over_judge.write_enable.val();
+        self.over_look.write_address.next = self.over_judge.write_address.val();
+        self.over_look.write_data.next = self.over_judge.write_data.val();
+        self.over_count.write_enable.next = self.over_judge.write_enable.val();
+        self.over_count.write_address.next = self.over_judge.write_address.val();
+        self.over_count.write_data.next = self.over_judge.write_data.val();
         self.released_qp_copy.write_enable.next = self.released_qp.write_enable.val();
         self.released_qp_copy.write_address.next = self.released_qp.write_address.val();
         self.released_qp_copy.write_data.next = self.released_qp.write_data.val();
@@ -620,7 +434,12 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.key.next = self.keys.read_data.val();
         self.length.next = self.wqe.q.val().get_bits::<32>(224);
         self.opcode.next = self.wqe.q.val().get_bits::<8>(0);
-        self.consuming.next = self.opcode.val().get_bits::<2>(0).any();
+        self.asks.next = self.has_reads.val() & self.opcode.val().get_bit(2);
+        self.swaps.next = self.asks.val() & self.opcode.val().get_bits::<2>(0).any();
+        self.consuming.next = self.opcode.val().get_bits::<2>(0).any() & !self.asks.val();
+        self.taken_judge.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
+        self.over_judge.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
+        self.generations.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
         self.rq_seqs.read_address.next = 0.into();
         if self.sends.val() {
             self.rq_seqs.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
@@ -631,7 +450,11 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.room.next = bit_cast::<65, 64>(self.key_length.q.val()) - bit_cast::<65, 64>(self.offset.q.val());
         self.shifted.next = self.rounded.q.val() >> self.ctx.q.val().mtu_log2;
         self.refused.next = self.status.q.val() != 0;
+        comment!("D1: not taken are what may not enter yet, and what was read behind it");
+        self.takes.next = !self.has_reads.val() | !(self.stale.q.val() | (self.early.q.val() & !self.refused.val()));
+        self.lets_go.next = (self.judge.q.val() == Judge::Send) & !self.takes.val() & !self.refused_valid.q.val();
         self.fire.next = (self.judge.q.val() == Judge::Send)
+            & self.takes.val()
             & self.cmsg_ready.val()
             & ((self.msg_ready.val() & self.msgrow_ready.val()) | self.refused.val())
             & !(self.refused.val() & self.refused_valid.q.val());
@@ -652,10 +475,21 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.flushed.d.next = self.qperr_data.val();
                 self.bad_opcode.d.next = self.opcode.val().get_bits::<6>(2).any() | (!self.sends.val() & self.consuming.val());
                 self.bad_length.d.next = self.length.val() > self.longest.val();
+                self.stale.d.next = self.generations.read_data.val() != self.ctx.q.val().generation;
+                self.judge_out.d.next = self.taken_judge.read_data.val() - self.over_judge.read_data.val();
+                if self.asks.val() {
+                    self.bad_opcode.d.next = self.opcode.val().get_bits::<5>(3).any()
+                        | self.opcode.val().get_bits::<2>(0).all()
+                        | !self.ctx.q.val().requests.most.any();
+                    if self.swaps.val() {
+                        self.bad_length.d.next = self.length.val() != 8;
+                    }
+                }
                 self.zero.d.next = self.length.val() == 0;
                 self.key_ok.d.next = self.key.val().valid
                     & (self.key.val().key_low == self.wqe.q.val().get_bits::<8>(32))
                     & (self.key.val().pd == self.ctx.q.val().pd)
+                    & (self.key.val().local_write | !self.asks.val())
                     & ((self.wqe.q.val().get_bits::<32>(32) >> 8) < self.key_count.val())
                     & !self.difference.val().get_bit(64);
                 self.wraps.d.next = self.reach.val().get_bit(64);
@@ -671,9 +505,12 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.left.d.next = self.room.val().get_bits::<64>(0);
                 self.laddr.d.next = self.key_dma.q.val() + self.offset.q.val();
                 self.npkts.d.next = self.shifted.val().get_bits::<24>(0);
-                if self.zero.q.val() {
+                if self.zero.q.val() | self.asks.val() {
                     self.npkts.d.next = 1.into();
                 }
+                comment!("D1: outstanding requests; those that are done meanwhile are seen at the next look");
+                self.early.d.next = (self.asks.val() & !(self.judge_out.q.val() < self.ctx.q.val().requests.most))
+                    | (self.wqe.q.val().get_bit(9) & self.judge_out.q.val().any() & !(self.fault.val() == 21));
                 self.judge.d.next = Judge::Verdict;
             }
             Judge::Verdict => {
@@ -695,6 +532,16 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.judge.d.next = Judge::Send;
             }
             Judge::Send => {
+                if self.lets_go.val() {
+                    self.refused_valid.d.next = true;
+                    self.refused_conn.d.next = self.ctx.q.val().conn;
+                    self.judge.d.next = Judge::Idle;
+                    if !self.stale.q.val() {
+                        self.back_valid.d.next = true;
+                        self.back_fence.d.next = self.wqe.q.val().get_bit(9);
+                        self.judge.d.next = Judge::Back;
+                    }
+                }
                 if self.fire.val() {
                     self.judge.d.next = Judge::Idle;
                     if self.refused.val() {
@@ -708,8 +555,31 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     }
                 }
             }
+            Judge::Back => {
+                comment!("what comes next of the queue pair is judged by its new state");
+                if !self.back_valid.q.val() {
+                    self.judge.d.next = Judge::Idle;
+                }
+            }
         }
-        self.msgrow_ask.next = (self.judge.q.val() == Judge::Send) & !self.refused.val();
+        self.taken_at.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
+        if self.counts_clear.val() {
+            self.taken_at.next = self.counts_at.val();
+        }
+        self.taken_judge.write_enable.next =
+            self.counts_clear.val() | (self.fire.val() & self.asks.val() & !self.refused.val());
+        self.taken_judge.write_address.next = self.taken_at.val();
+        self.taken_judge.write_data.next = self.taken_judge.read_data.val() + 1;
+        if self.counts_clear.val() {
+            self.taken_judge.write_data.next = 0.into();
+        }
+        self.taken_look.write_enable.next = self.taken_judge.write_enable.val();
+        self.taken_look.write_address.next = self.taken_at.val();
+        self.taken_look.write_data.next = self.taken_judge.write_data.val();
+        self.generations.write_enable.next = self.generation_write.val() | self.counts_clear.val();
+        self.generations.write_address.next = self.taken_at.val();
+        self.generations.write_data.next = self.new_state.val().generation;
+        self.msgrow_ask.next = (self.judge.q.val() == Judge::Send) & !self.refused.val() & self.takes.val();
         self.msgrow_write.next = self.fire.val() & !self.refused.val();
         self.msgrow_addr.next = (bit_cast::<24, 16>(self.ctx.q.val().qp) << self.message_log2.val())
             | (self.ctx.q.val().msn & self.message_mask.val());
@@ -718,11 +588,17 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.msgrow_rkey.next = self.wqe.q.val().get_bits::<32>(192);
         self.msgrow_length.next = self.length.val();
         self.msgrow_peer_qpn.next = self.ctx.q.val().peer_qpn;
-        self.msgrow_opcode.next = self.opcode.val().get_bits::<2>(0);
+        self.msgrow_opcode.next = self.opcode.val().get_bits::<3>(0);
         self.msgrow_imm.next = self.wqe.q.val().get_bits::<32>(256);
         self.msgrow_rq_seq.next = self.rq_seqs.read_data.val();
         self.msgrow_sol.next = self.wqe.q.val().get_bit(10) & self.consuming.val();
+        self.msgrow_request.next = self.asks.val();
+        self.msgrow_atomic.next = self.swaps.val();
+        self.msgrow_tag.next = self.ctx.q.val().requests.tag;
+        self.msgrow_swap_add.next = self.wqe.q.val().get_bits::<64>(384);
+        self.msgrow_compare.next = self.wqe.q.val().get_bits::<64>(448);
         self.cmsg_valid.next = self.fire.val();
+        self.cmsg_length.next = self.length.val();
         self.cmsg_wr_id.next = self.wqe.q.val().get_bits::<64>(320);
         self.cmsg_signaled.next = self.wqe.q.val().get_bit(8);
         self.cmsg_opcode.next = self.opcode.val();
@@ -734,6 +610,9 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.msg_msn.next = self.ctx.q.val().msn;
         self.msg_npkts.next = self.npkts.q.val();
         self.msg_length.next = self.length.val();
+        if self.asks.val() {
+            self.msg_length.next = 0.into();
+        }
         self.commit_valid.next = self.fire.val();
         self.commit_data.next = self.wqe.q.val();
         self.init_done.next = self.cleared.q.val() & self.runnable.init_done.val();
@@ -746,6 +625,10 @@ impl<const W: usize> Logic for WorkFetch<W> {
             self.rel_q_busy.d.next = false;
             self.rel_c_busy.d.next = false;
             self.refused_valid.d.next = false;
+            self.opened.d.next = 0.into();
+            self.over_adds.d.next = false;
+            self.over_waits.d.next = false;
+            self.back_valid.d.next = false;
             self.collect.d.next = 0.into();
             self.collected.d.next = false;
             self.judge.d.next = Judge::Idle;

@@ -1,0 +1,121 @@
+//! READs and atomics of whole NICs, in lockstep with the golden model: what must go wrong, what is refused for now, planted faults.
+//!
+//! In: small scenarios on build `sim_reads`. Out: counters, verified memory, the divergence that a fault causes. Guarantees: a scenario with a
+//! fault passes without it.
+use mrnic_lockstep::Divergence;
+use mrnic_nic::config;
+use mrnic_sim::models;
+use mrnic_sim::scenario::Scenario;
+use mrnic_sim::world::{Options, Outcome, RunError, World};
+use mrnic_verilated::Model;
+use std::sync::OnceLock;
+
+const BUILD: &str = "sim_reads";
+const WRITES: &str = "[[traffic]]\nfrom = 0\nto = 1\nbytes = 60000\nmessage_bytes = 6000\n";
+
+/// One model, Verilated once for all tests.
+fn model() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let build = config::build(BUILD).expect("the build of READs");
+        models::model(&build, false, true).expect("the build can be Verilated")
+    })
+}
+
+fn try_run(sections: &str, fault: u32) -> Result<Outcome, RunError> {
+    let text = format!("name = \"reads\"\ndescription = \"-\"\nbuild = \"{BUILD}\"\nlimit_us = 20000\n{sections}");
+    let scenario = Scenario::parse("reads.toml", &text).expect("a good scenario");
+    let build = config::build(BUILD).expect("the build of READs");
+    let options = Options { lockstep: true, fault, ..Options::default() };
+    World::new(&scenario, &build, model(), &options)?.run(&mut |_, _| {})
+}
+
+fn run(sections: &str) -> Outcome {
+    try_run(sections, 0).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn count(o: &Outcome, node: usize, name: &str) -> u32 {
+    o.nodes[node].counters.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| *c.1).expect("a counter")
+}
+
+/// D2: a READ beyond its region is refused; both queue pairs fail, nothing is written, others go on.
+#[test]
+fn a_read_beyond_its_region_fails_both_ends() {
+    let o = run(&format!(
+        "{WRITES}[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 20000\nmessage_bytes = 20000\nbeyond_bytes = 3000\n"
+    ));
+    assert!(count(&o, 0, "QP_ERROR") == 1 && count(&o, 1, "QP_ERROR") == 1, "{:?}", o.nodes);
+}
+
+/// D7: a queue pair fails at the peer while READs of it are under way: each is answered, by its response or by an ERROR_RESP.
+#[test]
+fn requests_of_a_queue_pair_that_fails_are_answered() {
+    for (op, bytes, message) in [("read", 60_000, 4000), ("fetch_add", 120, 8)] {
+        for loss in ["0.0", "0.1"] {
+            let o = run(&format!(
+                "{WRITES}[fabric]\nreorder = 0.1\nloss_data = {loss}\nloss_ack = {loss}\n[[traffic]]\nfrom = 0\nto = 1\nop = \"{op}\"\nbytes = {bytes}\nmessage_bytes = {message}\noutstanding = 8\nbad_message = 9\n"
+            ));
+            assert!(count(&o, 0, "QP_ERROR") > 0 && count(&o, 1, "QP_ERROR") > 0, "{op}, {loss}: {:?}", o.nodes);
+            assert_eq!(count(&o, 0, "WQE"), count(&o, 0, "CQE"));
+        }
+    }
+}
+
+/// D4: a zero-length READ has one response.
+#[test]
+fn a_read_of_zero_bytes_completes() {
+    let o = run("[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 0\nmessage_bytes = 0\n");
+    assert_eq!((count(&o, 0, "CQE"), count(&o, 0, "QP_ERROR")), (1, 0));
+}
+
+/// D3: the peer keeps two requests only: those that find no place begin again and are executed once.
+#[test]
+fn requests_without_a_place_begin_again() {
+    for op in ["read", "fetch_add", "compare_swap"] {
+        let (bytes, message) = if op == "read" { (48_000, 3000) } else { (256, 8) };
+        let o = run(&format!(
+            "{WRITES}[fabric]\nreorder = 0.1\n[[traffic]]\nfrom = 0\nto = 1\nop = \"{op}\"\nbytes = {bytes}\nmessage_bytes = {message}\noutstanding = 8\nplaces = 2\n"
+        ));
+        assert!(count(&o, 1, "RX_NAK") > 0, "{op}: {:?}", o.nodes);
+        assert_eq!(count(&o, 0, "QP_ERROR") + count(&o, 1, "QP_ERROR"), 0);
+    }
+}
+
+/// D1: eight READs are posted, two may be outstanding: the others wait in the ring, and a fence waits for all.
+#[test]
+fn two_outstanding_and_fences() {
+    let o = run(
+        "[fabric]\nloss_data = 0.05\n[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 30000\nmessage_bytes = 1000\noutstanding = 2\nfence_every = 3\nqps = 2\n",
+    );
+    assert_eq!(count(&o, 0, "WQE"), 30, "a WQE that is set back counts when it is taken");
+}
+
+/// The divergence that `fault` causes, after the scenario has passed without it.
+fn caught(sections: &str, fault: u32) -> Box<Divergence> {
+    let good = run(sections);
+    assert!(good.commits > 20, "only {} steps were compared", good.commits);
+    match try_run(sections, fault) {
+        Err(RunError::Lockstep { node: 0, report }) => report,
+        Err(e) => panic!("fault {fault} was seen, but not by the lockstep checker of node 0: {e}"),
+        Ok(o) => panic!("fault {fault} was not caught in {} steps", o.commits),
+    }
+}
+
+/// Fault, rule and field that must name it, scenario in which node 0 takes the faulty step.
+#[test]
+fn planted_faults_are_caught() {
+    let asks = "[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 20000\nmessage_bytes = 4000\nfence_every = 2\n";
+    let answers = "[[traffic]]\nfrom = 1\nto = 0\nop = \"fetch_add\"\nbytes = 80\nmessage_bytes = 8\n";
+    let full = "[fabric]\nreorder = 0.2\n[[traffic]]\nfrom = 1\nto = 0\nop = \"read\"\nbytes = 48000\nmessage_bytes = 1000\noutstanding = 8\nplaces = 3\n";
+    for (fault, rule, field, sections) in [
+        (21, "S1/S2", "kind", asks),
+        (22, "D6", "used", asks),
+        (23, "S5 (contents", "bytes near", answers),
+        (24, "Q2/D3", "rnr", full),
+    ] {
+        let d = caught(sections, fault);
+        println!("fault {fault}: rule {}, field {}, cycle {}", d.rule, d.field(), d.cycle);
+        assert!(d.rule.starts_with(rule), "fault {fault}: expected rule {rule}:\n{d}");
+        assert!(d.field().starts_with(field), "fault {fault}: expected field {field}:\n{d}");
+    }
+}

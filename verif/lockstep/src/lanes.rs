@@ -1,0 +1,93 @@
+//! Messages and responses that wait in each connection (D4), and what hardware may have overlooked of them.
+//!
+//! In: the model after each step. Out: whether a slot may have overlooked a message or a response, or a step a place that was freed (D3).
+//! Guarantees: only what came a short time ago may be overlooked; nothing may be invented.
+use crate::checker::Checker;
+use crate::step::Step;
+use mrnic_model::{Nic, OpenMr0, Stage};
+use std::collections::{HashMap, VecDeque};
+
+/// Clocks from a step to the tables that a slot or a request looks at.
+const OVERLOOKED_CYCLES: u64 = 2_000;
+
+/// When what waits came, the oldest first.
+#[derive(Debug, Default, Clone)]
+struct Lane(VecDeque<u64>);
+
+impl Lane {
+    fn follow(&mut self, waiting: usize, cycle: u64) {
+        while self.0.len() > waiting {
+            self.0.pop_front();
+        }
+        self.0.resize(waiting, cycle);
+    }
+
+    fn came_lately(&self, cycle: u64) -> bool {
+        self.0.front().is_some_and(|came| cycle - came <= OVERLOOKED_CYCLES)
+    }
+}
+
+/// See the module documentation.
+#[derive(Debug, Default)]
+pub(crate) struct Lanes {
+    /// Of each connection: messages, responses.
+    waiting: Vec<[Lane; 2]>,
+    freed: HashMap<u16, u64>,
+}
+
+impl Lanes {
+    /// After a step.
+    pub fn follow(&mut self, model: &Nic<OpenMr0>, cycle: u64) {
+        if model.config().stage != Stage::Full {
+            return;
+        }
+        self.waiting.resize(model.config().conns as usize, Default::default());
+        for (conn, lanes) in self.waiting.iter_mut().enumerate() {
+            if let Ok(tx) = model.tx_conn(conn as u16) {
+                lanes[0].follow(tx.fifo.len(), cycle);
+                lanes[1].follow(tx.responses.fifo.len(), cycle);
+            }
+        }
+    }
+
+    /// D3: a place of the connection was freed.
+    pub fn freed(&mut self, conn: u16, cycle: u64) {
+        self.freed.insert(conn, cycle);
+    }
+
+    pub fn freed_lately(&self, conn: u16, cycle: u64) -> bool {
+        self.freed.get(&conn).is_some_and(|at| cycle - at <= OVERLOOKED_CYCLES)
+    }
+}
+
+impl Checker {
+    /// D4: a slot takes the other source than the model only if it overlooked what just came.
+    pub(crate) fn turn(&self, s: &mut Step, conn: u16) {
+        let Ok(tx) = self.model.tx_conn(conn) else { return };
+        let (exact, seen) = (tx.responds(), s.record.get("source") > 0);
+        let overlooked = self.lanes.waiting.get(usize::from(conn)).map(|lanes| &lanes[usize::from(exact)]);
+        if exact != seen && !overlooked.is_some_and(|lane| lane.came_lately(s.record.cycle)) {
+            let name = |response| if response { "a response" } else { "a message" };
+            s.text("source", name(seen), name(exact));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_came_lately_may_be_overlooked() {
+        let mut lane = Lane::default();
+        assert!(!lane.came_lately(5), "nothing waits");
+        lane.follow(1, 10);
+        lane.follow(2, 5_000);
+        assert!(lane.came_lately(2_010) && !lane.came_lately(2_011), "the oldest counts");
+        lane.follow(1, 5_100);
+        assert!(lane.came_lately(7_000) && !lane.came_lately(7_001));
+        let mut lanes = Lanes::default();
+        lanes.freed(3, 100);
+        assert!(lanes.freed_lately(3, 2_100) && !lanes.freed_lately(3, 2_101) && !lanes.freed_lately(2, 100));
+    }
+}
