@@ -2,8 +2,9 @@
 //!
 //! In: the configurations that the golden model takes. Out: table rows for the engine, in the order in which they are to be written.
 use mrnic_host_bus::rows;
-use mrnic_lockstep::HostRings;
+use mrnic_lockstep::{HostRings, RowChange, RowWrite};
 use mrnic_model::config::{ConnConfig, KeyConfig, QpConfig};
+use mrnic_regs::table;
 use mrnic_wire::NetAddr;
 
 pub use mrnic_host_bus::rows::{Rings, Row, TableWrite};
@@ -17,6 +18,44 @@ pub fn host_rings(r: &Rings) -> HostRings {
         rq_base: r.rq_base,
         rq_log2: r.rq_log2,
         rcq_base: r.rcq_base,
+    }
+}
+
+/// Reads what software writes, for the checker.
+#[derive(Debug, Clone)]
+pub struct RowReader {
+    /// The rows of the paths of each connection.
+    paths: Vec<[Row; 8]>,
+}
+
+impl RowReader {
+    /// For a NIC with so many connections.
+    pub fn new(conns: usize) -> Self {
+        Self { paths: vec![[[0; 16]; 8]; conns] }
+    }
+
+    /// What a write changes.
+    pub fn read(&mut self, write: &TableWrite) -> RowWrite {
+        let (table, index, row) = (write.table, write.index, &write.row);
+        let change = match table {
+            table::conn::NUMBER => {
+                let paths = self.paths.get(usize::from(index)).copied().unwrap_or([[0; 16]; 8]);
+                rows::read_connection(row, &paths)
+                    .map_or(RowChange::CloseConnection, |c| RowChange::OpenConnection(Box::new(c)))
+            }
+            table::path::NUMBER => {
+                if let Some(paths) = self.paths.get_mut(usize::from(index / 8)) {
+                    paths[usize::from(index % 8)] = *row;
+                }
+                RowChange::Nothing
+            }
+            table::qp::NUMBER => rows::read_qp(row)
+                .map_or(RowChange::CloseQp, |(config, rings)| RowChange::OpenQp(Box::new((config, host_rings(&rings))))),
+            table::key::NUMBER => RowChange::Key(rows::read_key(row)),
+            table::rnr::NUMBER => RowChange::RnrRetry(rows::read_rnr_retry(row)),
+            _ => RowChange::Nothing,
+        };
+        RowWrite { table, index, change }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::nic::{NicError, NicSim, Observer};
 use crate::receiver::{Receive, Receiver};
 use crate::recorder::{Log, PathSeries, PathStats, Recorder};
 use crate::scenario::{Op, Scenario, Traffic};
-use crate::setup::{host_rings, NodeSetup};
+use crate::setup::{NodeSetup, RowReader};
 use crate::software::{pattern, SoftwareError, Stream, Transfer, Write};
 use mrnic_lockstep::{Checker, Divergence, Record};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, Stage, RATE_UNLIMITED};
@@ -305,24 +305,22 @@ impl World {
             node.nic.write_register(reg::epoch_cap::OFFSET, cap);
             if let Some(checker) = &mut node.watch.checker {
                 checker.set_epoch_cap(cap).map_err(|e| RunError::Setup(e.to_string()))?;
-                for (i, k) in &setup.keys {
-                    checker.register_key(*i, k).map_err(|e| RunError::Setup(e.to_string()))?;
-                }
-                for (i, c) in &setup.connections {
-                    checker.open_connection(*i, c).map_err(|e| RunError::Setup(e.to_string()))?;
-                }
-                for (n, q, r) in &setup.qps {
-                    checker.open_qp(*n, q, host_rings(r)).map_err(|e| RunError::Setup(e.to_string()))?;
-                }
+                let mut rows = RowReader::new(build.conns);
+                setup.writes().iter().for_each(|w| checker.row_written(rows.read(w)));
             }
             for w in setup.writes() {
                 node.nic.write_table(&w);
             }
         }
-        while self.nodes.iter().any(|n| !n.nic.bus_idle()) {
+        let rows_wait = |n: &Node| n.watch.checker.as_ref().is_some_and(|c| c.rows_waiting() > 0);
+        while self.nodes.iter().any(|n| !n.nic.bus_idle() || rows_wait(n)) {
             self.cycle()?;
         }
-        Ok(())
+        let mut checkers = self.nodes.iter().filter_map(|n| n.watch.checker.as_ref());
+        match checkers.find_map(|c| c.refused_row()) {
+            Some(row) => Err(RunError::Setup(row.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// Checkers begin where the engines are: a build that clears its memories for longer than an epoch of the rate hint has counted some (R11). The capacity

@@ -228,6 +228,9 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize, const R: usiz
     pub commit_rcqe_valid: Signal<Out, Bit>,
     pub commit_rcqe_qp: Signal<Out, Bits<16>>,
     pub commit_rcqe_data: Signal<Out, Bits<256>>,
+    pub commit_row_valid: Signal<Out, Bit>,
+    pub commit_row_table: Signal<Out, Bits<8>>,
+    pub commit_row_index: Signal<Out, Bits<16>>,
     csr: Box<Csr>,
     fetch: Box<WorkFetch<W>>,
     completion: Box<Completion<W>>,
@@ -294,7 +297,7 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Engine<W, 
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
             dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, commit_grant_source,
             commit_answered_valid, commit_answered_qp, commit_answered_msn, commit_answer_valid, commit_answer_qp, commit_recv_valid, commit_recv_qp, commit_recv_index,
-            commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
+            commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data, commit_row_valid, commit_row_table, commit_row_index,
         })
     }
 }
@@ -363,6 +366,8 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.recv.cfg_data.next = self.csr.cfg_data.val();
         self.recv.completion_busy.next = self.completion.cfg_busy.val();
         self.tx.completion_busy.next = self.completion.cfg_busy.val();
+        self.rx.others_busy.next =
+            self.fetch.cfg_busy.val() | self.completion.cfg_busy.val() | self.recv.cfg_busy.val() | self.tx.cfg_busy.val();
         self.tx.drain_valid.next = self.csr.drain_valid.val();
         self.tx.drain_qp.next = self.csr.drain_qp.val();
         self.csr.drained_valid.next = self.tx.drained_valid.val();
@@ -865,6 +870,9 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.commit_rcqe_valid.next = self.recv.commit_rcqe_valid.val();
         self.commit_rcqe_qp.next = self.recv.commit_rcqe_qp.val();
         self.commit_rcqe_data.next = self.recv.commit_rcqe_data.val();
+        self.commit_row_valid.next = self.rx.commit_row_valid.val();
+        self.commit_row_table.next = self.rx.commit_row_table.val();
+        self.commit_row_index.next = self.rx.commit_row_index.val();
         self.commit_answer_valid.next = false;
         self.commit_answer_qp.next = 0.into();
         for k in 0..R {
@@ -1298,6 +1306,9 @@ pub struct Top<const W: usize, const K: usize, const NB: usize, const R: usize> 
     pub commit_rcqe_valid: Signal<Out, Bit>,
     pub commit_rcqe_qp: Signal<Out, Bits<16>>,
     pub commit_rcqe_data: Signal<Out, Bits<256>>,
+    pub commit_row_valid: Signal<Out, Bit>,
+    pub commit_row_table: Signal<Out, Bits<8>>,
+    pub commit_row_index: Signal<Out, Bits<16>>,
     engine: Box<Engine<W, K, NB, R>>,
 }
 
@@ -1338,7 +1349,7 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Top<W, K, 
             commit_wqe_wqe_index, commit_wqe_msn, commit_wqe_conn, commit_wqe_status, commit_wqe_data,
             dw_done, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, commit_grant_source,
             commit_answered_valid, commit_answered_qp, commit_answered_msn, commit_answer_valid, commit_answer_qp, commit_recv_valid, commit_recv_qp, commit_recv_index,
-            commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data,
+            commit_recv_data, commit_rcqe_valid, commit_rcqe_qp, commit_rcqe_data, commit_row_valid, commit_row_table, commit_row_index,
         })
     }
 }
@@ -1544,6 +1555,9 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.commit_rcqe_valid.next = self.engine.commit_rcqe_valid.val();
         self.commit_rcqe_qp.next = self.engine.commit_rcqe_qp.val();
         self.commit_rcqe_data.next = self.engine.commit_rcqe_data.val();
+        self.commit_row_valid.next = self.engine.commit_row_valid.val();
+        self.commit_row_table.next = self.engine.commit_row_table.val();
+        self.commit_row_index.next = self.engine.commit_row_index.val();
     }
 }
 

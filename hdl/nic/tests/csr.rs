@@ -182,6 +182,25 @@ fn doorbells_wait_for_their_consumer_and_none_is_lost() {
     assert_eq!(got, [(2, 7), (3, 9)]);
 }
 
+/// The first work of a queue pair comes when every block has its row.
+#[test]
+fn a_doorbell_waits_for_the_rows_written_before_it() {
+    let mut dut = instance_of(&with_sends(true));
+    for (doorbell, valid) in [(reg::doorbell::OFFSET, "doorbell_valid"), (reg::doorbell_rq::OFFSET, "rdoorbell_valid")] {
+        assert!(write(&mut dut, reg::table_commit::OFFSET, 0x0300_0005));
+        dut.input("cfg_busy").unwrap().set_bit(true);
+        assert!(!write(&mut dut, doorbell, 0x0005_0001));
+        assert!(!dut.output(valid).unwrap().get_bit());
+        dut.input("cfg_busy").unwrap().set_bit(false);
+        let mut rings = false;
+        for _ in 0..10 {
+            dut.cycle();
+            rings |= dut.output(valid).unwrap().get_bit();
+        }
+        assert!(rings, "{valid}");
+    }
+}
+
 #[test]
 fn doorbells_of_receives_have_a_stream_of_their_own() {
     let mut dut = instance_of(&with_sends(true));

@@ -139,7 +139,7 @@ fn seeded_faults_are_noticed() {
 fn simulation_equals_verilog() {
     let small = BuildConfig { conns: 2, qps: 2, keys: 2, msgs_per_stream: 4, reads: true, ..with_sends("sim") };
     let report = difftest!(RxCore::new(&small), clock: clock, inputs: {
-        reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, hdr_valid, hdr_opcode,
+        reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, others_busy, hdr_valid, hdr_opcode,
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data,

@@ -323,7 +323,8 @@ impl Peer {
             reads.remove(at);
             return true;
         }
-        self.maps.contain(addr, out.len() as u64) && read_process(self.pid, addr, out)
+        // Of a program that was killed nothing can be read any more: the NIC's own access cuts it off, and that is no difference.
+        self.maps.contain(addr, out.len() as u64) && (read_process(self.pid, addr, out) || has_ended(self.pid))
     }
 }
 
@@ -386,6 +387,13 @@ fn read_process(pid: i32, addr: u64, out: &mut [u8]) -> bool {
     // SAFETY: the local buffer is valid; the other address is that of another process, checked by the system.
     let count = unsafe { libc::process_vm_readv(pid, &local, 1, &remote, 1, 0) };
     usize::try_from(count) == Ok(out.len())
+}
+
+/// A process that was killed has no memory, even while its parent has not waited for it.
+fn has_ended(pid: i32) -> bool {
+    let mut byte = [0u8];
+    !read_process(pid, byte.as_mut_ptr() as u64, &mut byte)
+        && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }
 
 fn write_process(pid: i32, addr: u64, data: &[u8]) -> bool {

@@ -1,16 +1,14 @@
 //! A NIC and the program that has it.
 //!
 //! In: register accesses of the program, clock cycles. Out: register values, interrupts, frames. What the program writes into tables is also told
-//! to the golden model, if there is one, when the NIC has taken it.
+//! to the checker, if there is one; its golden model has a row when the NIC's receiver has it.
 use super::figures::Figures;
 use super::peer::Peer;
 use super::watch::{Fact, Watch};
 use crate::nic::{NicError, NicSim};
-use crate::setup::host_rings;
+use crate::setup::RowReader;
 use mrnic_host_bus::rows::{self, Row, TableWrite};
 use mrnic_host_bus::Message;
-use mrnic_lockstep::Checker;
-use mrnic_model::ConfigError;
 use mrnic_regs::{reg, ring, table};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -47,8 +45,8 @@ pub struct Station {
     /// Accesses queued, and those that were done before.
     queued: u64,
     staged: Row,
-    /// Rows of the paths of each connection, for the golden model.
-    paths: Vec<[Row; 8]>,
+    /// For the golden model.
+    rows: RowReader,
     unmasked: bool,
     completions_told: u64,
     open_qps: BTreeSet<u16>,
@@ -72,7 +70,7 @@ impl Station {
             pending: VecDeque::new(),
             queued,
             staged: [0; 16],
-            paths: vec![[[0; 16]; 8]; conns],
+            rows: RowReader::new(conns),
             unmasked: false,
             completions_told: 0,
             open_qps: BTreeSet::new(),
@@ -156,6 +154,10 @@ impl Station {
                 index: reg::table_commit::INDEX.get(&[value]) as u16,
                 row: self.staged,
             };
+            let row = self.rows.read(&write);
+            if let Some(checker) = &mut self.watch.checker {
+                checker.row_written(row);
+            }
             self.pending.push_back((self.queued, Pending::Table(write)));
         } else if offset == reg::doorbell::OFFSET {
             let (qp, producer) = (reg::doorbell::QP.get(&[value]), reg::doorbell::PRODUCER.get(&[value]) as u16);
@@ -168,6 +170,10 @@ impl Station {
     /// One clock cycle. Returns a frame that left the NIC.
     pub fn step(&mut self, place: usize, cycle: u64, figures: &mut Figures) -> Result<Option<Vec<u8>>, NicError> {
         let frame = self.nic.step(&mut self.watch)?;
+        if let Some(error) = self.watch.checker.as_ref().and_then(|checker| checker.refused_row()) {
+            tracing::warn!("NIC {place}: no longer compared with the golden model, which refuses {error}");
+            self.watch.checker = None;
+        }
         while self.pending.front().is_some_and(|(at, _)| *at <= self.nic.accesses()) {
             match self.pending.pop_front() {
                 Some((_, Pending::Doorbell { qp, producer })) => figures.doorbell(place, cycle, qp, producer),
@@ -191,12 +197,6 @@ impl Station {
         let (index, row) = (write.index, &write.row);
         match write.table {
             table::conn::NUMBER => self.watch.forget(index.into()),
-            table::path::NUMBER => {
-                let at = self.paths.get_mut(usize::from(index / 8));
-                if let Some(paths) = at {
-                    paths[usize::from(index % 8)] = *row;
-                }
-            }
             table::qp::NUMBER => {
                 figures.open_qp(place, index.into());
                 match table::qp::VALID.get(row) {
@@ -209,14 +209,6 @@ impl Station {
                 }
             }
             _ => {}
-        }
-        let paths = self.paths.get(usize::from(index)).copied().unwrap_or([[0; 16]; 8]);
-        if let Some(checker) = &mut self.watch.checker {
-            if let Err(error) = tell(checker, write, &paths) {
-                let table = write.table;
-                tracing::warn!("NIC {place}: no longer compared with the golden model, which refuses row {index} of table {table}: {error}");
-                self.watch.checker = None;
-            }
         }
     }
 
@@ -238,29 +230,5 @@ impl Station {
 
     pub fn unmask(&mut self) {
         self.unmasked = true;
-    }
-}
-
-/// The golden model is configured as the NIC was.
-fn tell(checker: &mut Checker, write: &TableWrite, paths: &[Row; 8]) -> Result<(), ConfigError> {
-    let (index, row) = (write.index, &write.row);
-    match write.table {
-        table::conn::NUMBER => match rows::read_connection(row, paths) {
-            Some(config) => checker.open_connection(index, &config),
-            None => {
-                checker.close_connection(index);
-                Ok(())
-            }
-        },
-        table::qp::NUMBER => match rows::read_qp(row) {
-            Some((config, rings)) => checker.open_qp(index, &config, host_rings(&rings)),
-            None => {
-                checker.close_qp(index);
-                Ok(())
-            }
-        },
-        table::key::NUMBER => checker.register_key(index.into(), &rows::read_key(row)),
-        table::rnr::NUMBER => checker.set_rnr_retry(index, rows::read_rnr_retry(row)),
-        _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 //! In: regions, connections, queue pairs, WRITEs, frames made by hand. Out: what completed, counters, memory.
 //! Guarantees: every step is compared with the golden model; table writes reach engine and model alike.
 #![allow(dead_code)] // each test file uses its part
+use mrnic_host_bus::rows;
 use mrnic_lockstep::{Checker, Divergence, Record};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, Stage};
 use mrnic_nic::config::{self, BuildConfig};
@@ -11,7 +12,7 @@ use mrnic_sim::memory::HostMemory;
 use mrnic_sim::models;
 use mrnic_sim::nic::{NicSim, Observer};
 use mrnic_sim::scenario::HostConfig;
-use mrnic_sim::setup::{host_rings, NodeSetup, TableWrite};
+use mrnic_sim::setup::{NodeSetup, RowReader, TableWrite};
 use mrnic_sim::software::{pattern, Stream, Write};
 use mrnic_verilated::Model;
 use mrnic_wire::NetAddr;
@@ -106,11 +107,17 @@ pub struct Node {
     pub nic: NicSim,
     watch: Watch,
     pub streams: Vec<Stream>,
+    rows: RowReader,
     keys: u32,
     qps: u16,
 }
 
 impl Node {
+    fn write(&mut self, write: &TableWrite) {
+        self.watch.checker.row_written(self.rows.read(write));
+        self.nic.write_table(write);
+    }
+
     /// From now on the commit records are kept.
     pub fn keep_records(&mut self) {
         self.watch.records = Some(Vec::new());
@@ -186,6 +193,7 @@ impl Rig {
             nic: NicSim::new(model(), n, build.clock_ps, &HostConfig::default(), 1).expect("the NIC starts"),
             watch: Watch::new(&build),
             streams: Vec::new(),
+            rows: RowReader::new(build.conns),
             keys: 0,
             qps: 0,
         });
@@ -225,61 +233,53 @@ impl Rig {
 
     fn apply(&mut self, node: usize, setup: NodeSetup) {
         let node = &mut self.nodes[node];
-        for (i, k) in &setup.keys {
-            node.watch.checker.register_key(*i, k).expect("a good key");
-        }
-        for (i, c) in &setup.connections {
-            node.watch.checker.open_connection(*i, c).expect("a good connection");
-        }
-        for (n, q, r) in &setup.qps {
-            node.watch.checker.open_qp(*n, q, host_rings(r)).expect("a good queue pair");
-        }
-        for w in setup.writes() {
-            node.nic.write_table(&w);
-        }
-        while !self.nodes.iter().all(|n| n.nic.bus_idle()) {
-            self.cycle();
-        }
+        setup.writes().iter().for_each(|w| node.write(w));
+        self.rows_taken();
     }
 
     /// Closes a queue pair at both ends, whatever it has under way; its number is not used again.
     pub fn close_pair(&mut self, qp: u16) {
+        self.begin_closing(qp);
+        self.rows_taken();
+    }
+
+    /// The same, but the NICs have not taken it yet.
+    pub fn begin_closing(&mut self, qp: u16) {
         self.abandons = true;
         for (i, n) in self.nodes.iter_mut().enumerate() {
-            n.watch.checker.close_qp(qp);
-            n.nic.write_table(&TableWrite { table: table::qp::NUMBER, index: qp, row: [0; 16] });
+            n.write(&rows::closed(table::qp::NUMBER, qp));
             n.streams[usize::from(qp)] = Stream::new(i, qp, &mut n.nic.memory);
-        }
-        while !self.nodes.iter().all(|n| n.nic.bus_idle()) {
-            self.cycle();
         }
     }
 
     /// Closes a connection at both ends.
     pub fn close(&mut self, conn: u16) {
         for n in &mut self.nodes {
-            n.watch.checker.close_connection(conn);
-            n.nic.write_table(&TableWrite { table: table::conn::NUMBER, index: conn, row: [0; 16] });
+            n.write(&rows::closed(table::conn::NUMBER, conn));
         }
-        while !self.nodes.iter().all(|n| n.nic.bus_idle()) {
-            self.cycle();
-        }
+        self.rows_taken();
     }
 
     /// Closes every queue pair and connection 0 at both ends (drained, section 10); regions stay.
     pub fn close_all(&mut self) {
         for n in &mut self.nodes {
-            n.watch.checker.close_connection(0);
             for qp in 0..n.qps {
-                n.nic.write_table(&TableWrite { table: table::qp::NUMBER, index: qp, row: [0; 16] });
+                n.write(&rows::closed(table::qp::NUMBER, qp));
             }
-            n.nic.write_table(&TableWrite { table: table::conn::NUMBER, index: 0, row: [0; 16] });
+            n.write(&rows::closed(table::conn::NUMBER, 0));
             n.streams.clear();
             n.qps = 0;
         }
-        while !self.nodes.iter().all(|n| n.nic.bus_idle()) {
+        self.rows_taken();
+    }
+
+    /// Until both NICs have taken every row.
+    pub fn rows_taken(&mut self) {
+        while !self.nodes.iter().all(|n| n.nic.bus_idle() && n.watch.checker.rows_waiting() == 0) {
             self.cycle();
         }
+        let refused = self.nodes.iter().find_map(|n| n.watch.checker.refused_row());
+        assert_eq!(refused, None, "the model takes every row");
     }
 
     /// A region of audited memory.

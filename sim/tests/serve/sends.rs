@@ -272,8 +272,7 @@ fn n3_retries_named_in_rts_are_used_up() {
 #[test]
 fn a_queue_pair_is_reset_in_mid_traffic_and_opened_again() {
     const BYTES: usize = 20_000;
-    // Not in lockstep: queue pairs are closed in the middle of steps, which the checker of a served NIC does not follow.
-    let mut server = Server::start("loss-10", |options| options.lockstep = false);
+    let mut server = Server::start("loss-10", |_| ());
     let mut ends = [End::open(server.session(), 2 * BYTES), End::open(server.session(), 2 * BYTES)];
     fill(&mut ends[0], 3);
     for round in 0..4 {

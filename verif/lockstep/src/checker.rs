@@ -6,6 +6,7 @@ use crate::divergence::{Divergence, Field};
 use crate::lanes::Lanes;
 use crate::outputs::Expected;
 use crate::record::{Kind, Record};
+use crate::rows::RowWrite;
 use crate::rules::rule_of;
 use crate::step::{show, Step};
 use crate::Memory;
@@ -115,6 +116,9 @@ pub struct Checker {
     pub(crate) bad: VecDeque<(u64, u8)>,
     history: VecDeque<Record>,
     pub(crate) rings: Vec<Option<RingState>>,
+    /// Rows that software has written and the receiver has yet to take.
+    pub(crate) rows: VecDeque<RowWrite>,
+    pub(crate) refused_row: Option<String>,
     commits: u64,
     pub(crate) buffer: Vec<u8>,
 }
@@ -133,6 +137,8 @@ impl Checker {
             bad: VecDeque::new(),
             history: VecDeque::new(),
             rings: vec![None; config.qps as usize],
+            rows: VecDeque::new(),
+            refused_row: None,
             commits: 0,
             buffer: vec![0; FRAME_BYTES],
         })
@@ -163,6 +169,8 @@ impl Checker {
         self.causes.rnrs.retain(|rnr| rnr.qpn != u32::from(qpn));
         self.causes.waits.remove(&u32::from(qpn));
         self.causes.packets_left.retain(|message, _| message.0 != u32::from(qpn));
+        // completion, which closes it before the receiver does, tells of no refusal of it any more
+        self.causes.refusals.remove(&u32::from(qpn));
     }
 
     /// Names the retries of an open queue pair (N3).
@@ -218,6 +226,7 @@ impl Checker {
         self.commits += 1;
         let mut step = Step::new(record);
         match record.kind {
+            Kind::Row => self.row(&mut step),
             Kind::Drop => self.drop(&mut step),
             Kind::Rx => self.rx(&mut step, memory),
             Kind::Err => self.error(&mut step),
@@ -247,6 +256,18 @@ impl Checker {
     /// The end of a run: nothing may be missing.
     pub fn finish(&mut self) -> Result {
         let cycle = self.history.back().map_or(0, |r| r.cycle);
+        let unfinished =
+            self.rows.front().map(|w| format!("row {} of table {}, which the receiver has not taken", w.index, w.table));
+        if let Some(row) = self.refused_row.clone().or(unfinished) {
+            return self.compare(
+                "the end of the run",
+                "every table row is taken",
+                cycle,
+                "rows",
+                "taken or waiting".into(),
+                row,
+            );
+        }
         if let Some(missing) = self.expected.missing().or_else(|| self.causes.missing()).or_else(|| self.spared()) {
             return self.compare(
                 "the end of the run",

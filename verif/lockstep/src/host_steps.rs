@@ -16,6 +16,9 @@ impl Checker {
         let (qp, code, msn) = (s.record.get("qp") as u32, s.record.get("code") as u8, s.record.get("msn") as u32);
         let result = match s.record.get("kind") {
             1 => {
+                while self.causes.naks.front().is_some_and(|nak| nak.0 != qp && self.model.is_closing(nak.0)) {
+                    self.causes.naks.pop_front();
+                }
                 // an ERROR_RESP has a way of its own to completion
                 let by_response = self.causes.remote_naks.front() == Some(&(qp, code, msn));
                 let naks = if by_response { &mut self.causes.remote_naks } else { &mut self.causes.naks };
@@ -50,6 +53,9 @@ impl Checker {
                 Ok(false)
             }
             4 => {
+                while self.causes.rnrs.front().is_some_and(|rnr| rnr.qpn != qp && self.model.is_closing(rnr.qpn)) {
+                    self.causes.rnrs.pop_front();
+                }
                 let Some(rnr) = self.causes.rnrs.pop_front() else {
                     s.text("kind", "4", "no refusal for want of a receive");
                     return;
@@ -106,6 +112,11 @@ impl Checker {
             let mut posted = [0; WQE_BYTES];
             let inside = memory.read_into(ring.rings.sq_base + slot * WQE_BYTES as u64, &mut posted);
             s.text("data", hex(&bytes), if inside { hex(&posted) } else { "outside host memory".into() });
+        }
+        let flushed = s.record.get("status") == Status::WrFlushErr as u64;
+        if flushed && self.model.is_closing(qp) {
+            // section 10: completion has closed it already; it gets no CQE
+            return;
         }
         match self.model.step_wqe(qp, s.record.get("wqe_index") as u16, &bytes) {
             Ok(w) => {

@@ -9,6 +9,7 @@ mod lanes;
 mod leaving;
 mod outputs;
 mod record;
+mod rows;
 mod rules;
 mod rx_steps;
 mod step;
@@ -17,6 +18,7 @@ mod tx_steps;
 pub use checker::{Checker, HostRings};
 pub use divergence::{Divergence, Field};
 pub use record::{Kind, Record};
+pub use rows::{RowChange, RowWrite};
 
 /// Host memory, read only.
 pub trait Memory {

@@ -24,6 +24,8 @@ macro_rules! kinds {
 }
 
 kinds! {
+    /// The receiver has taken a table row.
+    Row "row" [table, index] wide None;
     /// A frame was dropped by the parser.
     Drop "drop" [reason] wide None;
     /// rx_core took a step.

@@ -4,6 +4,7 @@ use crate::record::Kind;
 /// The rule that decides `field` in a record of `kind`.
 pub fn rule_of(kind: Kind, field: &str) -> &'static str {
     match (kind, field) {
+        (Kind::Row, _) => "section 10 (rows of software)",
         (Kind::Drop, _) => "R1 (order of checks of a frame)",
         (Kind::Rx, "class" | "dup") => "R2 (class of a packet)",
         (Kind::Rx, "code" | "qp_failed") => "R3/R4 (checks of a WRITE)",

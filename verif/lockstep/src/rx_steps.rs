@@ -81,7 +81,8 @@ impl Checker {
                 s.text("rnr", "1", "D3: there is a place");
             }
         }
-        let error_seen = seen && self.model.send_queue(received.packet.dest_qp).is_ok_and(|q| q.in_error());
+        let in_error = self.model.is_closing(qp) || self.model.send_queue(qp).is_ok_and(|q| q.in_error());
+        let error_seen = seen && in_error;
         let mut memory = ModelMemory { memory: None, writes: Vec::new() };
         let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
         let placed = memory.writes.first().map(|w| w.0);
@@ -128,11 +129,7 @@ impl Checker {
                 s.field("class", class);
                 s.field("code", nak);
                 s.field("rnr", rnr.is_some());
-                // R4: a duplicate is not refused for its QP, so hardware may see late that software has closed that
-                let looks = class == 0 || self.model.qps_of(conn).any(|q| q == received.packet.dest_qp);
-                if looks {
-                    s.field("qp_failed", error_seen);
-                }
+                s.field("qp_failed", error_seen);
                 s.field("used", matches!(effect, RxEffect::Response { .. } | RxEffect::RemoteError(_)));
                 match effect {
                     RxEffect::Response { qpn, whole } => self.causes.answers.extend(whole.map(|msn| (qpn, msn))),
@@ -151,9 +148,7 @@ impl Checker {
                 }
                 self.rx_state(s, conn, home);
                 Self::rx_header(s, &received, true);
-                if looks {
-                    self.rx_message(s, &received);
-                }
+                self.rx_message(s, &received);
                 // the QP's move to Error is the step of its own record; the receiver refuses from now on
                 // R4: a QP that is in Error already makes no second event (Q3 has the same code for a receive's key)
                 if let Some(qpn) = rx_error.filter(|_| nak != QP_IN_ERROR || !error_seen) {

@@ -93,6 +93,8 @@ pub struct Csr {
     epoch_cap_reg: DFF<Bits<32>>,
     tick: DFF<Bits<32>>,
     tick_fraction: DFF<Bits<32>>,
+    /// A row is being applied.
+    unsettled: Signal<Local, Bit>,
     blocked: Signal<Local, Bit>,
     do_write: Signal<Local, Bit>,
     value: Signal<Local, Bits<32>>,
@@ -230,6 +232,7 @@ impl Csr {
             epoch_cap_reg: Default::default(),
             tick: Default::default(),
             tick_fraction: Default::default(),
+            unsettled: Default::default(),
             blocked: Default::default(),
             do_write: Default::default(),
             value: Default::default(),
@@ -334,16 +337,19 @@ impl Logic for Csr {
             self.write_have_data.d.next = true;
             self.write_data.d.next = self.axil_wdata.val();
         }
+        comment!(
+            "a doorbell waits for the rows that were written before it: a queue pair's first work finds it open everywhere"
+        );
+        self.unsettled.next = self.commit_valid.q.val() | self.commit_settle.q.val() | self.cfg_busy.val();
         self.blocked.next = false;
         if self.write_address.q.val() == self.a_table_commit.val() {
-            self.blocked.next =
-                self.commit_valid.q.val() | self.commit_settle.q.val() | self.cfg_busy.val() | !self.init_done.val();
+            self.blocked.next = self.unsettled.val() | !self.init_done.val();
         }
         if self.write_address.q.val() == self.a_doorbell.val() {
-            self.blocked.next = self.bell_valid.q.val();
+            self.blocked.next = self.bell_valid.q.val() | self.unsettled.val();
         }
         if self.write_address.q.val() == self.a_doorbell_rq.val() {
-            self.blocked.next = self.rbell_valid.q.val();
+            self.blocked.next = self.rbell_valid.q.val() | self.unsettled.val();
         }
         self.do_write.next =
             self.write_have_address.q.val() & self.write_have_data.q.val() & !self.write_done.q.val() & !self.blocked.val();

@@ -1,6 +1,7 @@
 //! rx_config: applies table writes (CONN, PATH, QP, KEY) to the receive side, as one step of rx_core.
-//! In: the csr broadcast, `go` when rx_core stands still. Out: write strobes for the tables, `active` until the last one is done.
-//! Guarantees: an index out of range writes nothing; writing CONN clears all eight path rows to their start PPSNs, opening or closing.
+//! In: the csr broadcast, `go` when rx_core stands still, `others_busy`. Out: write strobes for the tables, `active` until the last one is
+//! done, `taken` in its last clock. Guarantees: an index out of range writes nothing; writing CONN clears all eight path rows to their start
+//! PPSNs, opening or closing; a row QP is taken when no other block is busy with it any more.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -28,10 +29,15 @@ pub struct RxConfig {
     pub cfg_index: Signal<In, Bits<16>>,
     pub cfg_data: Signal<In, Bits<512>>,
     pub cfg_busy: Signal<Out, Bit>,
+    /// Other blocks have not applied the write yet; only a row QP waits for them.
+    pub others_busy: Signal<In, Bit>,
     /// A write waits for `go`.
     pub pending: Signal<Out, Bit>,
     pub go: Signal<In, Bit>,
     pub active: Signal<Out, Bit>,
+    /// One clock: the write is applied; of which table, at `index`.
+    pub taken: Signal<Out, Bit>,
+    pub taken_table: Signal<Out, Bits<8>>,
     /// The message tracker is still clearing.
     pub clearing: Signal<In, Bit>,
     pub index: Signal<Out, Bits<16>>,
@@ -69,7 +75,7 @@ impl RxConfig {
             starts: Ram::new(config.path_rows()),
             limit: array_init::array_init(|k| Constant::new((limits[k] as u64).to_bits())),
             last_row: Constant::new((config.path_rows() as u64 - 1).to_bits());
-            clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, pending, go, active, clearing, index, words,
+            clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, others_busy, pending, go, active, taken, taken_table, clearing, index, words,
             start_msn, conn_write, qp_write, key_write, path_write, path_row, path_number, path_start, init_done, state,
             walk, waiting, table, at, data, msn, path, mine, within, row,
         })
@@ -100,7 +106,12 @@ impl Logic for RxConfig {
             self.msn.d.next = self.cfg_data.val().get_bits::<24>(288);
         }
         self.cfg_busy.next = self.waiting.q.val();
-        self.pending.next = self.waiting.q.val() & (self.state.q.val() == ConfigState::Idle);
+        comment!("section 10: the receiver closes a queue pair last, when no slot takes it for open any longer");
+        self.pending.next = self.waiting.q.val()
+            & (self.state.q.val() == ConfigState::Idle)
+            & !((self.table.q.val() == 3) & self.others_busy.val());
+        self.taken.next = (self.state.q.val() == ConfigState::Settle) & !self.clearing.val();
+        self.taken_table.next = self.table.q.val();
         self.active.next = (self.state.q.val() != ConfigState::Idle) & (self.state.q.val() != ConfigState::Walk);
         self.index.next = self.at.q.val();
         self.words.next = self.data.q.val();
@@ -130,7 +141,7 @@ impl Logic for RxConfig {
             }
             ConfigState::Idle => {
                 self.path.d.next = 0.into();
-                if self.go.val() & self.waiting.q.val() {
+                if self.go.val() & self.pending.val() {
                     self.state.d.next = ConfigState::Apply;
                 }
             }

@@ -381,7 +381,7 @@ impl Rig {
             assert!(mrnic_wire::frame::set_ecn(&mut frame[..len], 3));
         }
         let seen = self.bench.get("commit_rx_qp_failed") == 1;
-        let inputs = RxInputs { qp_error_seen: Some(seen) };
+        let inputs = RxInputs { qp_error_seen: Some(seen), ..RxInputs::default() };
         let step = self.model.step_rx_with(now, &frame[..len], &inputs, &mut NoMemory);
         // R10
         let conn_of = match step {

@@ -3,7 +3,7 @@
 //! In: WQEs, a list of accidents. Out: for each side the records, frames and DMA accesses in order. Guarantees: no random
 //! numbers; every kind of record occurs.
 use crate::records::{self, record};
-use mrnic_lockstep::{Checker, Divergence, HostRings, Kind, Memory, Record};
+use mrnic_lockstep::{Checker, Divergence, HostRings, Kind, Memory, Record, RowChange, RowWrite};
 use mrnic_model::{
     key_of, ConnConfig, Grant, GrantInputs, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, Outgoing,
     PathConfig, QpConfig, RecvWr, Rights, RxStep, Sge, Stage, TimerAction, Wqe, WQE_SEND, WQE_SEND_IMM, WQE_WRITE_IMM,
@@ -156,6 +156,20 @@ fn consuming(m: u64) -> Wqe {
     Wqe { opcode, imm: 0xABCD_0000 + m as u32, solicited: m % 2 == 1, ..write(m, 0x1000 * m, RECV_BYTES - 100 * m as u32) }
 }
 
+/// What software writes at first.
+fn rows(side: u8) -> Vec<RowWrite> {
+    let mut rows: Vec<_> =
+        keys().into_iter().map(|(i, k)| RowWrite { table: 4, index: i as u16, change: RowChange::Key(k) }).collect();
+    rows.push(RowWrite { table: 2, index: 0, change: RowChange::Nothing });
+    rows.push(RowWrite { table: 1, index: 0, change: RowChange::OpenConnection(Box::new(connection(side))) });
+    for q in 0..QPS {
+        rows.push(RowWrite { table: 3, index: q, change: RowChange::OpenQp(Box::new(qp(q))) });
+        // the receiver does not take this one
+        rows.push(RowWrite { table: 5, index: q, change: RowChange::RnrRetry(qp(q).0.rnr_retry) });
+    }
+    rows
+}
+
 /// One side.
 pub struct Side {
     pub nic: Nic<OpenMr0>,
@@ -180,13 +194,17 @@ impl Side {
         for q in 0..QPS {
             nic.open_qp(q.into(), &qp(q).0).unwrap();
         }
+        let taken = rows(side).into_iter().filter(|w| !matches!(w.change, RowChange::RnrRetry(_)));
+        let shown = taken.map(|w| {
+            let fields = [("table", w.table.into()), ("index", w.index.into())];
+            Shown::Record(record(Kind::Row, 0, &fields, &[]))
+        });
         let rings = |bytes: usize| vec![vec![0; bytes << RING_LOG2]; QPS.into()];
         let host = Host { rings: rings(64), recv_rings: rings(32), written: Vec::new() };
-        let empty = Vec::new();
         Self {
             nic,
             host,
-            shown: empty,
+            shown: shown.collect(),
             posted: [0; QPS as usize],
             completed: [0; QPS as usize],
             receives: [0; QPS as usize],
@@ -433,14 +451,7 @@ pub fn run() -> [Side; 2] {
 /// Replays what side `side` showed.
 pub fn replay(side: u8, shown: &[Shown], host: &Host) -> Result<(), Box<Divergence>> {
     let mut checker = Checker::new(&nic_config(), 4000).unwrap();
-    for (i, k) in keys() {
-        checker.register_key(i, &k).unwrap();
-    }
-    checker.open_connection(0, &connection(side)).unwrap();
-    for q in 0..QPS {
-        let (config, rings) = qp(q);
-        checker.open_qp(q, &config, rings).unwrap();
-    }
+    rows(side).into_iter().for_each(|w| checker.row_written(w));
     for (i, x) in shown.iter().enumerate() {
         let cycle = i as u64;
         match x {

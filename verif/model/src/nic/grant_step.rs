@@ -113,12 +113,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
 
     /// Whether the slot treats the QP as being in Error.
     fn sees_error(&self, qpn: u32, incarnation: u32, inputs: &GrantInputs) -> Result<bool, StepError> {
-        let exact = match self.qp(qpn) {
-            Ok(qp) => qp.incarnation != incarnation || qp.send.in_error(),
-            Err(_) => true,
+        let (exact, closing) = match self.qp(qpn) {
+            Ok(qp) => (qp.incarnation != incarnation || qp.send.in_error(), qp.closing),
+            Err(_) => (true, false),
         };
         match inputs.qp_error_seen {
-            Some(true) if !exact => Err(StepError::QpNotInError { qpn }),
+            // section 10: one that is being closed may be seen in Error
+            Some(true) if !exact && !closing => Err(StepError::QpNotInError { qpn }),
             Some(seen) => Ok(seen),
             None => Ok(exact),
         }

@@ -31,6 +31,8 @@ pub struct Qp {
     pub last_wqe: bool,
     /// SQD: SQ_DRAINED is to be reported.
     pub draining: bool,
+    /// Section 10: software is closing it, so a step may see it in Error already.
+    pub closing: bool,
 }
 
 impl Qp {
@@ -52,6 +54,7 @@ impl Qp {
             established: false,
             last_wqe: false,
             draining: false,
+            closing: false,
         }
     }
 

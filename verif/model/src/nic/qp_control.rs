@@ -67,6 +67,19 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
     }
 
+    /// Software closes queue pair `qpn`: until [`Nic::close_qp`], steps may see it in Error, as the parts of hardware learn of it one by one
+    /// (section 10).
+    pub fn begin_closing_qp(&mut self, qpn: u32) {
+        if let Ok(qp) = self.qp_mut(qpn) {
+            qp.closing = true;
+        }
+    }
+
+    /// Whether software is closing queue pair `qpn`.
+    pub fn is_closing(&self, qpn: u32) -> bool {
+        self.qp(qpn).is_ok_and(|qp| qp.closing)
+    }
+
     /// INIT to RTR: binds the QP to its connection and its peer. Receives that were posted stay.
     pub fn connect_qp(&mut self, qpn: u32, config: &QpConfig) -> Result<(), ConfigError> {
         let config = QpConfig { state: QpState::Rtr, ..*config };

@@ -102,7 +102,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             connection.rx_paths[home as usize].last_qp = Some(qpn);
         }
         let refuse = |code| Refusal { code, qpn: Some(qpn), rnr: None };
-        let qp_error = inputs.qp_error_seen.map_or(qp.send.in_error(), |seen| seen && qp.send.in_error());
+        let qp_error = inputs.qp_error_seen.map_or(qp.send.in_error(), |seen| seen && (qp.send.in_error() || qp.closing));
         if qp_error {
             return Err(refuse(MakCode::QpError));
         }

@@ -28,7 +28,7 @@ pub struct Received<'a> {
 
 /// Values that hardware samples a few cycles before the step. `None` takes the exact value.
 ///
-/// Tolerance: an error, or that a place was freed, may have been overlooked, never invented.
+/// Tolerance: an error, or that a place was freed, may have been overlooked, never invented (but for an error of a QP that is being closed).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RxInputs {
     pub qp_error_seen: Option<bool>,

@@ -193,6 +193,18 @@ fn early_samples_are_bounded<P: Profile>() {
     s.wqe(0, 1, 1);
     let Ok(Grant::Packet(p)) = s.nic.step_grant(1, 0, &seen(None, Some(false))) else { panic!() };
     assert!(p.ack_req, "it overlooked that another message waits");
+    // Section 10: a QP that software is closing may be seen in Error, or not, until it is closed.
+    for qpn in [0, 1] {
+        s.wqe(qpn, 2, 10);
+    }
+    s.nic.begin_closing_qp(0);
+    assert!(s.nic.is_closing(0) && !s.nic.is_closing(1));
+    let overlooked = GrantInputs { qp_error_seen: Some(false), ..GrantInputs::default() };
+    assert!(matches!(s.nic.step_grant(1, 0, &overlooked), Ok(Grant::Packet(_))));
+    assert_eq!(s.nic.step_grant(1, 0, &invented), Ok(Grant::SkippedMessage { qpn: 0, msn: 2 }));
+    assert_eq!(s.nic.step_grant(1, 0, &invented), Err(StepError::QpNotInError { qpn: 1 }));
+    s.nic.close_qp(0);
+    assert!(!s.nic.is_closing(0));
 }
 
 /// The pool bounds the outstanding packets of the NIC and is given back.

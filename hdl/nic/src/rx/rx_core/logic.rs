@@ -578,6 +578,10 @@ impl Logic for RxCore {
         self.setup.cfg_index.next = self.cfg_index.val();
         self.setup.cfg_data.next = self.cfg_data.val();
         self.cfg_busy.next = self.setup.cfg_busy.val();
+        self.setup.others_busy.next = self.others_busy.val();
+        self.commit_row_valid.next = self.setup.taken.val();
+        self.commit_row_table.next = self.setup.taken_table.val();
+        self.commit_row_index.next = self.setup.index.val();
         self.setup.clearing.next = self.messages.busy.val();
 
         comment!("R9, R10: acknowledgments by this path take the port of its last packet");

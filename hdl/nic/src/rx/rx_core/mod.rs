@@ -53,6 +53,8 @@ pub struct RxCore {
     pub cfg_index: Signal<In, Bits<16>>,
     pub cfg_data: Signal<In, Bits<512>>,
     pub cfg_busy: Signal<Out, Bit>,
+    /// Other blocks have not applied the write yet; only a row QP waits for them.
+    pub others_busy: Signal<In, Bit>,
     pub init_done: Signal<Out, Bit>,
     pub hdr_valid: Signal<In, Bit>,
     pub hdr_ready: Signal<Out, Bit>,
@@ -256,6 +258,9 @@ pub struct RxCore {
     /// completion's error bits: the bit of the QP addressed in the previous clock.
     pub qperr_addr: Signal<Out, Bits<16>>,
     pub qperr_data: Signal<In, Bit>,
+    pub commit_row_valid: Signal<Out, Bit>,
+    pub commit_row_table: Signal<Out, Bits<8>>,
+    pub commit_row_index: Signal<Out, Bits<16>>,
     pub commit_rx_valid: Signal<Out, Bit>,
     pub commit_rx_kind: Signal<Out, Bits<3>>,
     pub commit_rx_class: Signal<Out, Bits<2>>,
@@ -387,7 +392,7 @@ impl RxCore {
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
             op_send: Constant::new(opcode_value("SEND").to_bits());
             clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
-            init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, ack_valid,
+            others_busy, commit_row_valid, commit_row_table, commit_row_index, init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, ack_valid,
             ack_ready, portset_valid, portset_conn, portset_path, portset_port, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
             commit_rx_valid,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
