@@ -639,7 +639,6 @@ fn traffic(
             local_write: t.op.is_send(),
             remote_read: reads,
             remote_atomic: t.op.is_atomic(),
-            ..Rights::default()
         };
         let rkey = region(t.to, remote, room - t.beyond_bytes, rights)?;
         let first_stream = nodes[t.from].streams.len();

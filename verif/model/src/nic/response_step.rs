@@ -18,6 +18,15 @@ use crate::tx::messages::{MsgRow, Progress, ReadRow};
 use crate::wqe::{atomic_op, WQE_READ};
 use crate::{CongestionControl, Profile};
 
+/// What the header of a READ_RESP says.
+#[derive(Clone, Copy)]
+struct ReadPart {
+    msg: Msg,
+    offset: u64,
+    tag: u32,
+    length: u32,
+}
+
 /// The queue pair that a response names.
 #[derive(Clone, Copy)]
 struct Answering {
@@ -43,7 +52,9 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         let of_qp = Answering { conn, qpn, failed_too: inputs.used_seen == Some(true) };
         let used = match packet.body {
-            Body::ReadResp { msg, offset, tag, length } => self.read_response(received, of_qp, msg, offset, tag, length, mem),
+            Body::ReadResp { msg, offset, tag, length } => {
+                self.read_response(received, of_qp, &ReadPart { msg, offset, tag, length }, mem)
+            }
             Body::AtomicResp { msg, value } => self.atomic_response(of_qp, msg, value, mem),
             Body::ErrorResp { msg, code } => {
                 // D7: it fails the message like a nak, if that still waits for its response.
@@ -68,13 +79,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         &mut self,
         received: &Received<'_>,
         of_qp: Answering,
-        msg: Msg,
-        offset: u64,
-        tag: u32,
-        length: u32,
+        part: &ReadPart,
         mem: &mut impl HostMemory,
     ) -> Option<Accepted> {
         let Answering { conn, qpn, .. } = of_qp;
+        let ReadPart { msg, offset, tag, length } = *part;
         let len = received.payload_len;
         let (read, row) = self.awaiting(of_qp, msg)?;
         let right = row.opcode == WQE_READ && row.length == length && len <= read.left;

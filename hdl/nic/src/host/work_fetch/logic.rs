@@ -199,7 +199,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.qp_out.next = self.at.q.val().issued - self.qp_released.q.val();
         self.conn_out.next = self.issued_conn.read_data.val() - self.released_conn.read_data.val();
         comment!("D1: what was set back waits until it may enter");
-        self.blocked.next = self.at.q.val().blocked & !(self.look_out.q.val() < self.limit.q.val().most);
+        self.blocked.next = self.at.q.val().blocked & (self.look_out.q.val() >= self.limit.q.val().most);
         if self.at.q.val().blocked & self.at.q.val().fence & self.look_out.q.val().any() {
             self.blocked.next = true;
         }
@@ -509,8 +509,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     self.npkts.d.next = 1.into();
                 }
                 comment!("D1: outstanding requests; those that are done meanwhile are seen at the next look");
-                self.early.d.next = (self.asks.val() & !(self.judge_out.q.val() < self.ctx.q.val().requests.most))
-                    | (self.wqe.q.val().get_bit(9) & self.judge_out.q.val().any() & !(self.fault.val() == 21));
+                self.early.d.next = (self.asks.val() & (self.judge_out.q.val() >= self.ctx.q.val().requests.most))
+                    | (self.wqe.q.val().get_bit(9) & self.judge_out.q.val().any() & (self.fault.val() != 21));
                 self.judge.d.next = Judge::Verdict;
             }
             Judge::Verdict => {
