@@ -5,7 +5,7 @@
 mod rx_core_support;
 mod rx_support;
 
-use mrnic_difftest::difftest;
+use mrnic_difftest::{difftest, Difftest};
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::rx_core::RxCore;
 use mrnic_wire::{Ack, Body, Msg, Msn, Packet, Ppsn, WriteImm};
@@ -135,10 +135,26 @@ fn seeded_faults_are_noticed() {
     }
 }
 
+/// What one run reaches depends on its seed, mostly on how long the queue pairs live: everything has to move in one of three.
 #[test]
 fn simulation_equals_verilog() {
+    let reports = [1, 2, 3].map(|seed| random_run(seed).run());
+    let moving =
+        ["place_valid", "ackdesc_valid", "ack_valid", "rxerr_valid", "portset_valid", "commit_rx_valid", "commit_rx_cum"];
+    let receives = ["rq_look", "rq_mark", "rq_accept", "rq_failed", "pass_valid", "commit_rx_rnr"];
+    let requests =
+        ["ask_look", "ask_take", "reached", "rsp_look", "rsp_take", "nak_valid", "check_done", "finish_done", "place_own"];
+    // with a seed of one's own all three are one run, which need not reach everything
+    let all = std::env::var_os("MRNIC_SEED").is_none();
+    for port in moving.into_iter().chain(receives).chain(requests).filter(|_| all) {
+        let never = reports.iter().all(|report| report.stuck().iter().any(|s| s.contains(port)));
+        assert!(!never, "{port} never moved");
+    }
+}
+
+fn random_run(seed: u64) -> Difftest<RxCore> {
     let small = BuildConfig { conns: 2, qps: 2, keys: 2, msgs_per_stream: 4, reads: true, ..with_sends("sim") };
-    let report = difftest!(RxCore::new(&small), clock: clock, inputs: {
+    difftest!(RxCore::new(&small), clock: clock, inputs: {
         reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, others_busy, hdr_valid, hdr_opcode,
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
@@ -149,8 +165,8 @@ fn simulation_equals_verilog() {
         run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready, cerr_valid, cerr_conn
     })
     .top("rx_core")
-    .cycles(2500)
-    .seed(1)
+    .cycles(1800)
+    .seed(seed)
     .reset_chance(0.0002)
     .sink("place_ready")
     .sink("ack_ready")
@@ -169,6 +185,7 @@ fn simulation_equals_verilog() {
             inputs.set("ack_every", 4u32);
             inputs.set("epoch_cap", 50_000u32);
             inputs.set("cfg_valid", false);
+            inputs.set("others_busy", random.chance(0.2));
             inputs.set("qperr_data", random.chance(0.02));
             // READs and atomics: mostly there is a place, a message waits; requests are executed in no order
             inputs.set("ask_reached_ok", random.chance(0.9));
@@ -179,7 +196,7 @@ fn simulation_equals_verilog() {
             inputs.set("rsp_room", random.chance(0.9));
             // first the connection that fewer packets are of; from then on the other one has little more to say
             inputs.set("cerr_valid", random.chance(0.003));
-            inputs.set("cerr_conn", u32::from(cycle < 2200 || random.chance(0.5)));
+            inputs.set("cerr_conn", u32::from(cycle < 1500 || random.chance(0.5)));
             let run = if cycle > 700 { random.below(10) } else { 9 };
             inputs.set("check_valid", run == 0);
             inputs.set("finish_valid", run == 1);
@@ -292,12 +309,4 @@ fn simulation_equals_verilog() {
             }
         }
     })
-    .run();
-    let moving = ["place_valid", "ackdesc_valid", "ack_valid", "rxerr_valid", "commit_rx_valid", "commit_rx_cum"];
-    let receives = ["rq_look", "rq_mark", "rq_accept", "rq_failed", "pass_valid", "commit_rx_rnr"];
-    let requests =
-        ["ask_look", "ask_take", "reached", "rsp_look", "rsp_take", "nak_valid", "check_done", "finish_done", "place_own"];
-    for port in moving.into_iter().chain(receives).chain(requests) {
-        assert!(!report.stuck().iter().any(|s| s.contains(port)), "{port} never moved");
-    }
 }
