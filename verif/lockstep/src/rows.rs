@@ -44,6 +44,11 @@ impl Checker {
         self.unseen_rows();
     }
 
+    /// Whether a step may see a queue pair in Error: it is, or software is closing it (section 10).
+    pub(crate) fn may_be_in_error(&self, qp: u32) -> bool {
+        self.model.is_closing(qp) || self.model.send_queue(qp).is_ok_and(|queue| queue.in_error())
+    }
+
     /// Rows that the receiver has yet to take.
     pub fn rows_waiting(&self) -> usize {
         self.rows.len()

@@ -65,7 +65,7 @@ impl Checker {
         // R3: hardware may see late that the QP is in Error, but never too early
         let seen = s.record.get("qp_failed") == 1;
         let body = &received.packet.body;
-        let (conn, qp) = (received.packet.mph.conn, received.packet.dest_qp);
+        let (conn, via, qp) = (received.packet.mph.conn, received.packet.mph.via, received.packet.dest_qp);
         let asks = matches!(body, Body::ReadReq { .. } | Body::AtomicReq { .. });
         let responds = matches!(body, Body::ReadResp { .. } | Body::AtomicResp { .. } | Body::ErrorResp { .. });
         let (busy, used) = (s.record.get("rnr") == 1, s.record.get("used") == 1);
@@ -81,13 +81,11 @@ impl Checker {
                 s.text("rnr", "1", "D3: there is a place");
             }
         }
-        let in_error = self.model.is_closing(qp) || self.model.send_queue(qp).is_ok_and(|q| q.in_error());
-        let error_seen = seen && in_error;
+        let error_seen = seen && self.may_be_in_error(qp);
         let mut memory = ModelMemory { memory: None, writes: Vec::new() };
         let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
         let placed = memory.writes.first().map(|w| w.0);
         self.expected.writes.extend(memory.writes);
-        let (conn, via) = (received.packet.mph.conn, received.packet.mph.via);
         if let Ok(port) = self.model.reply_port(conn, via) {
             self.expected.note_port(conn, via, port);
         }

@@ -147,9 +147,8 @@ impl Checker {
     fn not_waiting(&self, s: &mut Step) {
         let (qp, now) = (s.record.get("qp") as u32, s.record.get("now") as u32);
         let Some(began) = self.causes.waits.get(&qp) else { return };
-        let failed = self.model.is_closing(qp) || self.model.send_queue(qp).is_ok_and(|queue| queue.in_error());
         let late = now.wrapping_sub(*began) as i32;
-        if late > OVERLOOKED_TICKS && !failed {
+        if late > OVERLOOKED_TICKS && !self.may_be_in_error(qp) {
             s.text("waits", format!("a new packet {late} ticks after the wait began"), "no new packet".to_string());
         }
     }

@@ -346,11 +346,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         if let Some(connection) = self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut) {
             rate = self.hint.rate_mbps(&connection.rx_use);
             desc.peer_conn = connection.peer_conn;
-            desc.udp_port = connection.rx_paths[connection.rx_paths[home as usize].last_via as usize].reply_port;
+            desc.via = connection.rx_paths[home as usize].last_via;
+            desc.udp_port = connection.rx_paths[desc.via as usize].reply_port;
             let path = &mut connection.rx_paths[home as usize];
             path.unacked = 0;
             last_qp = path.last_qp;
-            desc.via = path.last_via;
             desc.cum = path.cum;
             desc.ack = Ack {
                 ts_echo: path.last_ts,
