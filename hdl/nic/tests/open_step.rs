@@ -75,6 +75,7 @@ fn opening_sets_with(most: u64) {
             ("cum", start),
             ("window", window.min(most)),
             ("t_base", now),
+            ("last_send", now & 0xFFFF),
         ];
         let path_ack = [("mark", start), ("last_cut", now), ("reo_base", now)];
         let conn_cfg = [("open", valid), ("paths_log2", log2), ("mtu_log2", mtu), ("retry_cnt", retry)];

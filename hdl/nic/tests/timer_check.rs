@@ -79,6 +79,7 @@ fn tail_and_rto_to_the_tick() {
         probe_pending: false,
         probe_time: 0,
         t_base: (1 << 32) - 60,
+        last_send: 0,
         rto_min: 782,
         now: 0,
     };
@@ -86,12 +87,24 @@ fn tail_and_rto_to_the_tick() {
     for (idle, backoff, action) in
         [(124, 0, 0), (125, 0, 1), (781, 0, 1), (782, 0, 2), (1563, 1, 0), (1564, 1, 7), (50_047, 6, 0), (50_048, 6, 7)]
     {
-        let c = Case { now: path.t_base + idle, backoff, ..path.clone() };
+        // sent just now: progress alone decides
+        let now = path.t_base + idle;
+        let c = Case { now, last_send: now, backoff, ..path.clone() };
         for (name, value) in ports(&c, &mut rng) {
             b.set_words(name, &value);
         }
         b.dut.cycles(7);
         assert_eq!(b.get("action"), action, "idle {idle} backoff {backoff}");
+    }
+    // L3 counts from the last packet too: progress goes on, but that packet's acknowledgment is due
+    for (since, action) in [(124, 0), (125, 1), (0xFFFF, 1), (0x1_007C, 0)] {
+        let now = path.t_base + 30;
+        let c = Case { now, last_send: now - since, ..path.clone() };
+        for (name, value) in ports(&c, &mut rng) {
+            b.set_words(name, &value);
+        }
+        b.dut.cycles(7);
+        assert_eq!(b.get("action"), action, "sent {since} ticks ago");
     }
 }
 

@@ -47,7 +47,7 @@ fn after(action: u64, now: u64, lost_words: u64, path: &mut Packed, row: &mut Pa
         row.set("floor_active", 1).set("floor_ppsn", next).set("floor_time", now);
     }
     // PROBE
-    path.set("lost_words", lost_words);
+    path.set("lost_words", lost_words).set("last_send", now & 0xFFFF);
     row.set("mark", next).set("gen_open", 1).set("probe_pending", 1).set("probe_ts", now & 0xFFFF).set("probe_ppsn", next);
 }
 

@@ -121,6 +121,7 @@ impl Logic for OpenStep {
             self.new_path.next.window = self.window_max.val();
         }
         self.new_path.next.t_base = self.now.val();
+        self.new_path.next.last_send = self.now.val().get_bits::<16>(0);
         self.new_row.next = self.no_row.val();
         self.new_row.next.mark = self.path_cfg.val().start_ppsn;
         self.new_row.next.last_cut = self.now.val();

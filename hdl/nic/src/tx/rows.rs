@@ -28,6 +28,8 @@ pub struct PathTx {
     pub rtt_valid: Bit,
     /// Since it was stranded a packet of it was acknowledged (S1).
     pub heard: Bit,
+    /// When a packet of it, or a PROBE, was last sent (L3).
+    pub last_send: Bits<16>,
 }
 
 /// The rest of a path's scalars.

@@ -52,6 +52,7 @@ pub struct TimerCheck {
     over: DFF<Bit>,
     action_reg: DFF<Bits<4>>,
     timeout_reg: DFF<Bit>,
+    since_send: DFF<Bits<16>>,
     since_probe: DFF<Bits<16>>,
     quiet: DFF<Bit>,
     to_rto: DFF<Bits<32>>,
@@ -66,6 +67,7 @@ pub struct TimerCheck {
     healthy: Signal<Local, Bit>,
     fresh: Signal<Local, Bit>,
     strays: Signal<Local, Bit>,
+    still: Signal<Local, Bit>,
     steps: Signal<Local, Bits<3>>,
     more: Signal<Local, Bits<4>>,
 }
@@ -76,7 +78,7 @@ impl TimerCheck {
             ;
             clock, now, rto_min, path, row, cfg, conn, other_up, stranded, action, backoff, timeout, cuts, active, deadline, idle, base,
             tail_reg, deviation, outstanding, wants, could, suspect, patience, silent, worn, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
-            over, action_reg, timeout_reg, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, fresh, strays, steps, more,
+            over, action_reg, timeout_reg, since_send, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, fresh, strays, still, steps, more,
         })
     }
 }
@@ -114,6 +116,7 @@ impl Logic for TimerCheck {
             over,
             action_reg,
             timeout_reg,
+            since_send,
             since_probe,
             quiet,
             to_rto,
@@ -135,6 +138,7 @@ impl Logic for TimerCheck {
         }
         self.fresh.next = self.row.val().backoff == 0;
         self.healthy.next = self.fresh.val() & self.path.val().rtt_valid & (self.path.val().state == 1);
+        self.since_send.d.next = self.now.val().get_bits::<16>(0) - self.path.val().last_send;
         self.since_probe.d.next = self.now.val().get_bits::<16>(0) - self.row.val().probe_ts;
         self.could.d.next = self.healthy.val();
         self.wants.d.next = self.healthy.val() & self.path.val().pipe.any();
@@ -176,10 +180,18 @@ impl Logic for TimerCheck {
         // an unanswered tail probe is repeated after another tail
         self.quiet.d.next =
             self.row.val().probe_pending & (bit_cast::<32, 16>(self.since_probe.q.val()) < self.tail_reg.q.val());
-        self.due_tail.d.next = (self.idle.q.val() >= self.tail_reg.q.val()) & !self.idle.q.val().get_bit(31);
+        // while UP also when its last packet was sent so long ago
+        self.still.next = self.could.q.val() & (bit_cast::<32, 16>(self.since_send.q.val()) >= self.tail_reg.q.val());
+        self.due_tail.d.next =
+            ((self.idle.q.val() >= self.tail_reg.q.val()) | self.still.val()) & !self.idle.q.val().get_bit(31);
         self.silent.d.next = self.row.val().probe_pending & (self.idle.q.val() >= bit_cast::<32, 17>(self.patience.q.val()));
         self.to_rto.d.next = self.limit.q.val() - self.idle.q.val();
         self.to_tail.d.next = self.tail_reg.q.val() - self.idle.q.val();
+        if self.could.q.val() & self.idle.q.val().get_bit(31) {
+            self.to_tail.d.next = !self.idle.q.val() + 1;
+        } else if self.could.q.val() & (bit_cast::<32, 16>(self.since_send.q.val()) >= self.idle.q.val()) {
+            self.to_tail.d.next = self.tail_reg.q.val() - bit_cast::<32, 16>(self.since_send.q.val());
+        }
         self.to_probe.d.next = self.tail_reg.q.val() - bit_cast::<32, 16>(self.since_probe.q.val());
         comment!("clock 6");
         self.action_reg.d.next = 0.into();

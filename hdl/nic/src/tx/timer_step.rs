@@ -116,6 +116,7 @@ impl Logic for TimerStep {
         }
         if self.acts.val() {
             // PROBE
+            self.path_after.next.last_send = self.now.val().get_bits::<16>(0);
             self.path_after.next.lost_words = self.lost_words.val();
             self.row_after.next.mark = self.path.val().next_ppsn;
             self.row_after.next.gen_open = true;

@@ -8,7 +8,7 @@ use mrnic_nic::rx::rx_fields::RxChecked;
 use mrnic_nic::rx::rx_rows::{RxAckHeader, RxHeader, RxRequestHeader};
 use mrnic_nic::tx::rows::{AckFields, ConnAck, ConnCfg, ConnTx, PacketEntry, PathAck, PathCfg, PathTx, WordRow};
 
-maker!(path_tx: PathTx { state, pipe, window, lost_words, next_ppsn, cum, port, t_base, srtt8, rtt_valid, heard });
+maker!(path_tx: PathTx { state, pipe, window, lost_words, next_ppsn, cum, port, t_base, srtt8, rtt_valid, heard, last_send });
 maker!(path_ack: PathAck {
     mark, gen_open, credit, last_cut, var4, backoff, probe_pending, probe_ts, probe_ppsn, tries, ce_seen, dup_seen, reo_tol, reo_base,
     l1_since_dup, floor_active, floor_ppsn, floor_time, clean,

@@ -31,6 +31,7 @@ pub struct Case {
     pub probe_pending: bool,
     pub probe_time: i64,
     pub t_base: i64,
+    pub last_send: i64,
     pub rto_min: i64,
     pub now: i64,
 }
@@ -70,6 +71,7 @@ pub fn case(rng: &mut Rng) -> Case {
         probe_pending: rng.chance(50),
         probe_time: 0,
         t_base: 0,
+        last_send: 0,
         rto_min: pick(rng, &[16, 782, 782, 5000, 1 << 20, 1 << 27]),
         now,
     };
@@ -90,6 +92,8 @@ pub fn case(rng: &mut Rng) -> Case {
     };
     c.t_base = now - idle.min((1 << 31) - 1);
     c.probe_time = now - near(rng, c.tail()).min(0xFFFF);
+    let since = near(rng, c.tail());
+    c.last_send = now - pick(rng, &[0, since, since, 0xFFFF]).clamp(0, 0xFFFF);
     c
 }
 
@@ -97,6 +101,7 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
     let tick = |v: i64| v.rem_euclid(1 << 32) as u64;
     let mut path = Packed::random::<PathTx>(rng);
     path.set("state", c.state).set("pipe", c.pipe).set("next_ppsn", c.next).set("cum", c.cum).set("t_base", tick(c.t_base));
+    path.set("last_send", tick(c.last_send) & 0xFFFF);
     path.set("srtt8", c.srtt8 as u64).set("rtt_valid", c.rtt_valid.into());
     let mut row = Packed::random::<PathAck>(rng);
     row.set("var4", c.var4 as u64).set("backoff", c.backoff).set("probe_pending", c.probe_pending.into()).set("tries", c.tries);
@@ -133,8 +138,10 @@ pub fn reference(c: &Case) -> (u64, Case) {
             SUSPECT => outstanding || c.backoff == 0,
             _ => false,
         };
-        if waits && c.rtt_valid && idle >= c.tail() && answered {
-            (after.probe_pending, after.probe_time) = (true, c.now);
+        // or the path's last packet was sent so long ago
+        let quiet = if c.state == UP { idle.max((c.now - c.last_send) & 0xFFFF) } else { idle };
+        if waits && c.rtt_valid && quiet >= c.tail() && answered {
+            (after.probe_pending, after.probe_time, after.last_send) = (true, c.now, c.now);
             if c.state == UP && !(c.probe_pending && c.other_up && idle >= c.longest + c.longest / 2) {
                 return (1, after);
             }
@@ -155,7 +162,7 @@ pub fn reference(c: &Case) -> (u64, Case) {
         after.error = true;
         return (6, after);
     }
-    (after.probe_pending, after.probe_time) = (true, c.now);
+    (after.probe_pending, after.probe_time, after.last_send) = (true, c.now, c.now);
     let (action, state) = match c.state {
         UP if after.backoff >= 2 && c.other_up => (3, SUSPECT),
         UP if after.backoff >= 2 => (7, UP),

@@ -168,6 +168,7 @@ impl Conn {
                 expect("resend", record, "bytes", bytes)?;
                 let tokens = self.tx.pace(now, bytes as u32, self.mtu()).map_err(|e| format!("resend: paced {e:?}"))?;
                 self.tx.spend(now, tokens);
+                self.paths[r.home as usize].note_send(now);
                 self.paths[r.home as usize].resend(r.ppsn);
                 // S3
                 if r.moved {

@@ -161,6 +161,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             Err(paced) => return Ok(Grant::Blocked(BlockReason::Pacer { wait_ticks: paced.wait_ticks })),
         };
         connection.tx.spend(now, tokens);
+        connection.tx_paths[home as usize].note_send(now);
         connection.tx_paths[home as usize].resend(ppsn);
         // S3: this path may be dead too, and idle, so it comes last for the next moved packet, or for this one again.
         if moved {

@@ -7,7 +7,7 @@ use mrnic_wire::Ppsn;
 
 use crate::bits256::Bits256;
 use crate::congestion::Window;
-use crate::seq::{Serial24, Tick};
+use crate::seq::{stamp, Serial24, Tick};
 
 /// Health of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -52,6 +52,8 @@ pub struct TxPath<S> {
     pub var4: u32,
     pub rtt_valid: bool,
     pub t_base: Tick,
+    /// Low 16 bits of the tick at which a packet of this path was last sent, new or again, or a PROBE (L3).
+    pub last_send: u16,
     pub backoff: u8,
     pub probe_pending: bool,
     pub probe_ts: u16,
@@ -87,6 +89,7 @@ impl<S: Default> TxPath<S> {
             mark: start,
             win: Window { window: window_pkts, credit: 0, last_cut: now },
             t_base: now,
+            last_send: stamp(now),
             reo_base: now,
             ..TxPath::default()
         }
@@ -142,8 +145,14 @@ impl<S> TxPath<S> {
         Bits256::range(self.cum.ring256(), self.span())
     }
 
+    /// S5: a packet of this path is sent (L3 counts from it).
+    pub fn note_send(&mut self, now: Tick) {
+        self.last_send = stamp(now);
+    }
+
     /// S5: a new packet takes the next PPSN.
     pub fn send_new(&mut self, now: Tick) -> Ppsn {
+        self.note_send(now);
         if self.next == self.cum {
             self.t_base = now;
         }
@@ -173,6 +182,7 @@ impl<S> TxPath<S> {
 
     /// PROBE: one generation holds all resends, and the probe is its marker.
     pub fn send_probe(&mut self, ts: u16) {
+        self.last_send = ts;
         self.rtx_old = self.rtx_old.or(&self.rtx_new);
         self.rtx_new = Bits256::EMPTY;
         self.mark = self.next;
@@ -232,6 +242,7 @@ impl<S> TxPath<S> {
             ("var4", one(self.var4.into())),
             ("rtt_valid", one(self.rtt_valid.into())),
             ("t_base", one(self.t_base.into())),
+            ("last_send", one(self.last_send.into())),
             ("backoff", one(self.backoff.into())),
             ("probe_pending", one(self.probe_pending.into())),
             ("probe_ts", one(self.probe_ts.into())),

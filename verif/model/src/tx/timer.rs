@@ -118,6 +118,15 @@ fn probe_wait_ticks<S>(path: &TxPath<S>, now: Tick) -> u32 {
     tail_ticks(path).saturating_sub(stamp(now).wrapping_sub(path.probe_ts).into())
 }
 
+/// L3: ticks since the last progress, or while UP since the path's last packet was sent: its acknowledgment is due a round trip later, whatever
+/// those before it do.
+fn quiet_ticks<S>(path: &TxPath<S>, now: Tick, idle: u32) -> u32 {
+    match path.state {
+        PathState::Up => idle.max(stamp(now).wrapping_sub(path.last_send).into()),
+        _ => idle,
+    }
+}
+
 /// D8: ticks without progress. A path that watches over awaited responses counts from the last sign of life too.
 fn idle_ticks<S>(path: &TxPath<S>, now: Tick, alive: Option<Tick>) -> u32 {
     let idle = elapsed(now, path.t_base);
@@ -146,7 +155,7 @@ pub fn deadline_watching<S>(
     let idle = idle_ticks(path, now, alive);
     let until_rto = rto_ticks(path, rto_min_ticks).saturating_sub(idle);
     let until_tail = match may_tail_probe(path) {
-        true => tail_ticks(path).saturating_sub(idle).max(probe_wait_ticks(path, now)),
+        true => tail_ticks(path).saturating_sub(quiet_ticks(path, now, idle)).max(probe_wait_ticks(path, now)),
         false => u32::MAX,
     };
     Some(now.wrapping_add(until_rto.min(until_tail)))
@@ -233,7 +242,7 @@ pub fn step_watching<C: CongestionControl>(
     }
     if idle < rto_ticks(path, rto_min_ticks) {
         // L3: the tail of a burst has no later packet that would show a gap. A probe may be lost too, so it is repeated.
-        if may_tail_probe(path) && idle >= tail_ticks(path) && probe_wait_ticks(path, now) == 0 {
+        if may_tail_probe(path) && quiet_ticks(path, now, idle) >= tail_ticks(path) && probe_wait_ticks(path, now) == 0 {
             let action = tail_action(path, idle, others);
             path.send_probe(stamp(now));
             return action;

@@ -157,21 +157,28 @@ fn l3_tail_probe<P: Profile>() {
     assert_eq!(timer(&mut path, 200, true), TimerAction::None, "no RTT known");
     with::<P>(&mut path, 30, 1, &[], |a| a.flags.ts_valid = true);
     assert_eq!(path.srtt_ticks(), 30);
-    // tail = 30 + 7
-    assert_eq!(due(&path, 30), Some(67));
-    assert_eq!(timer(&mut path, 66, true), TimerAction::None);
-    assert_eq!(timer(&mut path, 67, true), TimerAction::TailProbe);
-    assert_eq!((path.probe_ts, path.probe_ppsn.get(), path.mark.get()), (67, 2, 2));
+    // tail = 30 + 7, from the last packet on, which was sent at 0: an acknowledgment of those before it does not delay it
+    assert_eq!(due(&path, 30), Some(37));
+    assert_eq!(timer(&mut path, 36, true), TimerAction::None);
+    assert_eq!(timer(&mut path, 37, true), TimerAction::TailProbe);
+    assert_eq!((path.probe_ts, path.probe_ppsn.get(), path.mark.get()), (37, 2, 2));
     assert_eq!(path.next.get(), 2, "a probe takes no PPSN");
-    assert_eq!(timer(&mut path, 103, true), TimerAction::None, "not yet repeated");
-    assert_eq!(due(&path, 103), Some(104));
-    assert_eq!(timer(&mut path, 104, false), TimerAction::TailProbe, "repeated, as no other path is UP");
-    let out = with::<P>(&mut path, 134, 1, &[], |a| {
+    assert_eq!(timer(&mut path, 73, true), TimerAction::None, "not yet repeated");
+    assert_eq!(due(&path, 73), Some(74));
+    assert_eq!(timer(&mut path, 74, false), TimerAction::TailProbe, "repeated, as no other path is UP");
+    // progress answers the probe, as it were; the next one goes a tail after that
+    path.send_new(80);
+    with::<P>(&mut path, 90, 2, &[], |_| ());
+    assert_eq!(due(&path, 90), Some(117));
+    path.send_new(100);
+    assert_eq!(due(&path, 100), Some(127), "90 + 37: progress is older than the last packet");
+    assert_eq!(timer(&mut path, 127, true), TimerAction::TailProbe);
+    let out = with::<P>(&mut path, 134, 3, &[], |a| {
         a.flags = AckFlags { probe_reply: true, ts_valid: true, ..AckFlags::default() };
-        a.ts_echo = 104;
+        a.ts_echo = 127;
     });
     assert!(out.probe);
-    assert_eq!(lost(&path), [1]);
+    assert_eq!(lost(&path), [3]);
     assert_eq!(timer(&mut path, 400, true), TimerAction::None, "pipe = 0: nothing to probe for");
 }
 
@@ -204,10 +211,10 @@ fn l3_a_burst_that_swallows_probes_too<P: Profile>() {
     with::<P>(path, 32, 1, &[], |a| a.flags.ts_valid = true);
     // tail = 32 + 8
     let mut lone = path.clone();
-    for now in [72, 112, 152] {
+    for now in [40, 80, 120] {
         assert_eq!(timer(&mut lone, now, false), TimerAction::TailProbe, "no other path is UP");
     }
-    for (now, action) in [(72, TimerAction::TailProbe), (112, TimerAction::TailSuspect)] {
+    for (now, action) in [(40, TimerAction::TailProbe), (80, TimerAction::TailSuspect)] {
         assert_eq!(timer(path, now - 1, true), TimerAction::None);
         assert_eq!(timer(path, now, true), action);
     }

@@ -121,7 +121,7 @@ impl Reference {
                 _ => self.choose(),
             };
             let Some(via) = via else { continue };
-            self.paths[home].resend(n);
+            self.paths[home].resend(self.now, n);
             if via != home {
                 self.rr = (via + 1) % PATHS;
             }
@@ -137,6 +137,7 @@ impl Reference {
         let home = self.choose()?;
         let (now, last) = (self.now, index + 1 == count);
         let path = &mut self.paths[home];
+        path.last_send = now;
         if path.next == path.cum {
             path.t_base = now;
         }

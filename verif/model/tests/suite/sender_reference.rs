@@ -46,6 +46,8 @@ pub struct PathRef {
     /// (8 x sRTT, 4 x deviation)
     pub rtt: Option<(u32, u32)>,
     pub t_base: u32,
+    /// When a packet or a PROBE was last sent.
+    pub last_send: u32,
     pub backoff: u32,
     /// (time stamp, PPSN) of the probe that awaits its reply.
     pub probe: Option<(u16, u64)>,
@@ -94,6 +96,7 @@ impl PathRef {
             last_cut: 0,
             rtt: None,
             t_base: 0,
+            last_send: 0,
             backoff: 0,
             probe: None,
             heard: false,
@@ -133,7 +136,8 @@ impl PathRef {
     }
 
     /// S5, L2: the lowest lost packet goes out again.
-    pub fn resend(&mut self, n: u64) {
+    pub fn resend(&mut self, now: u32, n: u64) {
+        self.last_send = now;
         let armed = self.marker.is_none_or(|m| m == self.next);
         if armed {
             self.marker = Some(self.next);
@@ -154,6 +158,7 @@ impl PathRef {
         self.arm_all();
         self.marker = Some(self.next);
         self.probe = Some((now as u16, self.next));
+        self.last_send = now;
     }
 
     fn lose_everything(&mut self) {
@@ -311,7 +316,9 @@ impl PathRef {
                 PathState::Suspect => busy || self.backoff == 0,
                 _ => false,
             };
-            if !(wants && self.rtt.is_some() && waited && idle >= tail) {
+            let since = u32::from((now as u16).wrapping_sub(self.last_send as u16));
+            let late = idle >= tail || (self.state == PathState::Up && since >= tail);
+            if !(wants && self.rtt.is_some() && waited && late) {
                 return TimerAction::None;
             }
             let action = match self.state {

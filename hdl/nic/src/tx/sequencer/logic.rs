@@ -539,6 +539,7 @@ impl Logic for Sequencer {
                     self.put_path.next = true;
                     self.put_conn_tx.next = true;
                     self.new_tx.next.next_ppsn = self.here.val().next_ppsn + 1;
+                    self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
                     self.new_tx.next.pipe = self.pipe_after.val();
                     self.table_row.next =
                         (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.slot.path.val());
@@ -635,6 +636,7 @@ impl Logic for Sequencer {
                 self.put_path_ack.next = true;
                 self.put_conn_tx.next = true;
                 self.new_tx.next.pipe = self.pipe_after.val();
+                self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
                 self.new_tx.next.lost_words = self.words.move_lost_words.val();
                 if self.to_old.val() {
                     self.new_ack.next.mark = self.here.val().next_ppsn;
