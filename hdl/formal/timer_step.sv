@@ -6,7 +6,7 @@
 module proof (
     input wire clock,
     input wire reset,
-    input wire [139:0] any_path,
+    input wire [155:0] any_path,
     input wire [265:0] any_row,
     input wire [15:0] any_later,
     input wire [3:0] lost_words
@@ -16,12 +16,12 @@ module proof (
     (* anyconst *) wire [41:0] conn;
     (* anyconst *) wire other_up, stranded, small;
     reg [31:0] now;
-    reg [139:0] path;
+    reg [155:0] path;
     reg [265:0] row;
     wire [3:0] action;
     wire active, all_lost, goes_down, gives_up;
     wire [31:0] deadline;
-    wire [139:0] new_path;
+    wire [155:0] new_path;
     wire [265:0] new_row;
     block dut (.*);
 
