@@ -91,7 +91,7 @@ module proof (
         if (action != 0) next_look_after_an_action: assert (ahead != 0 && !ahead[31]);
         if (action == 0) nothing_changes_without_an_action: assert (new_path == path && new_row == row);
         if (timeout) timeout_starts_anew: assert (new_path[119:88] == now && (new_row[86:83] > backoff || backoff == 15 || state == 3));
-        if (timeout && !other_up && backoff >= retry_cnt && state != 3 && backoff != 15) gives_up_in_time: assert (gives_up);
+        if (timeout && !other_up && (backoff >= retry_cnt || backoff >= 14) && state != 3) gives_up_in_time: assert (gives_up);
         if (small && looks == 3) retry_ends: assert (gives_up || (other_up && new_state == 3));
         if (state == 1 && !other_up) last_path_stays_up: assert (new_state == 1);
         if (action != 0 && !gives_up && new_state != 1) not_up_is_stranded: assert (all_lost && new_path[10:2] == 0 && !new_path[139]);

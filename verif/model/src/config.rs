@@ -149,7 +149,7 @@ pub struct ConnConfig<A> {
     pub mtu_log2: u8,
     /// Packets a path may have in flight at first, 1 to W.
     pub init_window_pkts: u16,
-    /// Timeouts of a path until the connection gives up, 0..=15.
+    /// Timeouts of a path until the connection gives up, 0..=15; 15 counts as 14 (L4).
     pub retry_cnt: u8,
     /// First rate hint in Mbit/s; [`RATE_UNLIMITED`] for none.
     pub init_hint_mbps: u32,

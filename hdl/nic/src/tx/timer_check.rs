@@ -159,7 +159,8 @@ impl Logic for TimerCheck {
             self.more.next = self.row.val().backoff;
         }
         self.backoff_reg.d.next = self.more.val();
-        self.over.d.next = self.more.val() > self.cfg.val().retry_cnt;
+        // where the back-off ends, the retry does too
+        self.over.d.next = (self.more.val() > self.cfg.val().retry_cnt) | (self.more.val() == 15);
         comment!("clock 3: rto = base << min(backoff, 6), at most 2^31 - 1");
         self.steps.next = self.row.val().backoff.get_bits::<3>(0);
         if self.row.val().backoff > 6 {

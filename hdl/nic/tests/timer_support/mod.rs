@@ -158,7 +158,7 @@ pub fn reference(c: &Case) -> (u64, Case) {
     if c.state == DOWN && c.pipe > 0 {
         after.tries += 1;
     }
-    if after.tries == 127 || after.backoff > c.retry_cnt && !c.other_up {
+    if after.tries == 127 || (after.backoff > c.retry_cnt || after.backoff == 15) && !c.other_up {
         after.error = true;
         return (6, after);
     }

@@ -263,7 +263,9 @@ pub fn step_watching<C: CongestionControl>(
     if path.state == PathState::Down && path.pipe() > 0 {
         path.tries += 1;
     }
-    if path.tries >= TRIES_MAX || path.backoff > retry_cnt && !others.up {
+    // Where the back-off ends, the retry does too: 15 counts as 14.
+    let spent = path.backoff > retry_cnt.min(BACKOFF_MAX - 1);
+    if path.tries >= TRIES_MAX || spent && !others.up {
         return TimerAction::ConnError;
     }
     let action = timeout_action(path, now, others);

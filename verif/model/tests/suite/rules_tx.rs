@@ -341,6 +341,21 @@ fn l4_retry_back_off<P: Profile>() {
     assert_eq!(path.backoff, 8);
 }
 
+/// L4 (a): the back-off ends at 15, so a retry count of 15 ends like one of 14.
+fn l4_retry_15_ends<P: Profile>() {
+    let mut path = open(0, 16);
+    send(&mut path, 1);
+    let mut now = 0;
+    for timeouts in 1.. {
+        now = due(&path, now).unwrap();
+        if step(&Aimd, &mut path, now, RTO_MIN, 15, Others::default()) == TimerAction::ConnError {
+            assert_eq!(timeouts, 15);
+            break;
+        }
+        assert!(timeouts < 15, "gives up at last");
+    }
+}
+
 /// L4: a path that is UP with nothing outstanding is watched while packets are stranded on a DOWN one: asked after RTO_MIN
 /// without a cut of its window, SUSPECT if it stays silent, left alone as soon as nothing is stranded.
 fn l4_idle_paths_are_watched_while_packets_are_stranded<P: Profile>() {
@@ -610,6 +625,7 @@ crate::for_each_profile!(
     l4_moved_packets_are_not_tried_for_ever,
     l4_timeouts_and_health,
     l4_retry_back_off,
+    l4_retry_15_ends,
     l4_idle_paths_are_watched_while_packets_are_stranded,
     l5_port_change_floor,
     l6_reordering_guard,
