@@ -305,6 +305,12 @@ impl Experiment {
                 return fail(&format!("{key}.label"), twice.1, "stands there twice", "give each its own label");
             }
         }
+        let bounds = self.figure.iter().flat_map(|f| [("figure.least", f.least), ("figure.most", f.most)]);
+        for (key, number) in self.point.iter().map(|p| ("point.x", p.x)).chain(bounds) {
+            if let Some(number) = number.filter(|x| !x.is_finite()) {
+                return fail(key, &number.to_string(), "not a finite number", "give one, or leave it out");
+            }
+        }
         let has_series = |label: &String| self.series.iter().any(|s| s.label == *label);
         let has_point = |label: &String| self.point.iter().any(|p| p.label == *label);
         let wanted = |key: &str, label: &Option<String>, found: &dyn Fn(&String) -> bool| match label {

@@ -101,6 +101,7 @@ fn bad_files_are_refused_with_file_key_and_remedy() {
             "metaroce.loss_cuts",
             "one of the two",
         ),
+        ("label = \"p\"", "label = \"p\"\nx = nan", "point.x = NaN", "leave it out"),
         ("hosts = 4", "hosts = 1", "network.hosts = 1", "choose 64"),
         ("bytes = 100000", "bytes = 0", "workload.bytes = 0", "nothing is sent"),
         ("bytes = 100000", "bytes = 5000000000", "workload.bytes = 5000000000", "several messages"),
