@@ -236,6 +236,7 @@ fn a_dead_path_is_left_and_comes_back_after_three_probes() {
 #[test]
 fn moved_packets_find_the_paths_that_live() {
     const LEN: usize = 64;
+    let mut tried_again = 0;
     for living in [0b1010_1010u32, 0b1111_0000, 0b0000_1111, 0b0000_0001, 0b1000_0000] {
         let mut rig = Rig::new();
         rig.set_rto_min(100);
@@ -260,9 +261,11 @@ fn moved_packets_find_the_paths_that_live() {
         let packet = |r: &Record| (r.get("home"), r.get("ppsn"));
         for pair in moved.windows(2).filter(|p| packet(p[0]) == packet(p[1])) {
             assert_ne!(pair[0].get("via"), pair[1].get("via"), "the next try takes another path: {}", pair[1]);
+            tried_again += 1;
         }
         let [c, _] = rig.finish();
         assert_eq!((c.get("CONN_ERROR"), c.get("TX_MOVED")), (0, moved.len() as u64), "living {living:#b}");
         assert!(c.get("PATH_SUSPECT") >= 1, "living {living:#b}");
     }
+    assert!(tried_again > 0, "no packet was tried a second time");
 }

@@ -232,6 +232,7 @@ fn a_lone_packet_on_dead_paths_is_an_orderly_error<P: Profile>() {
 /// S3, L4: paths die while nearly all are idle; single small messages still arrive, each way round, even by a single path.
 fn moved_packets_find_the_paths_that_live<P: Profile>() {
     let deaths = [&[1usize, 3, 5, 7][..], &[0, 1, 2, 3], &[4, 5, 6, 7], &[0, 1, 2, 3, 4, 5, 6], &[1, 2, 3, 4, 5, 6, 7]];
+    let mut tried_again = 0;
     for (dead, nic) in deaths.into_iter().flat_map(|dead| stages().map(|nic| (dead, nic))) {
         let mut pair = Pair::<P>::new(&Setup { nic, ..Setup::default() });
         for n in 0..40 {
@@ -251,8 +252,10 @@ fn moved_packets_find_the_paths_that_live<P: Profile>() {
         assert!(!moved.is_empty());
         for pair in moved.windows(2).filter(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1)) {
             assert_ne!(pair[0].2, pair[1].2, "the next try takes another path: {moved:?}");
+            tried_again += 1;
         }
     }
+    assert!(tried_again > 0, "no packet was tried a second time");
 }
 
 /// S3, L4: one path of eight lives, and loses 15 % of its frames; one small message after another still arrives.
