@@ -7,7 +7,7 @@ use mrnic_verilated::workspace_root;
 use serde::{de::DeserializeOwned, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub struct Cache {
     pub dir: PathBuf,
@@ -33,8 +33,17 @@ impl Cache {
 
     pub fn put<T: Serialize>(&self, key: &str, kind: &str, value: &T) -> Result<(), SynthError> {
         let text = serde_json::to_string(value).expect("figures are plain values");
+        self.put_whole(key, kind, |temporary| fs::write(temporary, &text))
+    }
+
+    /// Keeps a copy of a file.
+    pub fn put_file(&self, key: &str, kind: &str, file: &Path) -> Result<(), SynthError> {
+        self.put_whole(key, kind, |temporary| fs::copy(file, temporary).map(drop))
+    }
+
+    fn put_whole(&self, key: &str, kind: &str, write: impl Fn(&Path) -> std::io::Result<()>) -> Result<(), SynthError> {
         let temporary = self.dir.join(format!("{key}.{}.tmp", std::process::id()));
-        fs::write(&temporary, text).map_err(io("write", &temporary))?;
+        write(&temporary).map_err(io("write", &temporary))?;
         let file = self.file(key, kind);
         fs::rename(&temporary, &file).map_err(io("write", file))
     }
@@ -63,6 +72,12 @@ mod tests {
         assert_eq!(cache.get::<u64>("k", "synth"), Some(7));
         fs::write(cache.file("k", "synth"), "{").unwrap();
         assert_eq!(cache.get::<u64>("k", "synth"), None);
+        let [source, kept] = [dir.path().join("source"), cache.file("k", "netlist")];
+        fs::write(&source, "cells").unwrap();
+        cache.put_file("k", "netlist", &source).unwrap();
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "cells");
+        assert!(cache.put_file("k", "netlist", dir.path().join("none").as_path()).is_err());
+        assert_eq!(fs::read_to_string(kept).unwrap(), "cells", "a copy that fails leaves what was there");
         assert_ne!(digest(["ab", "c"]), digest(["a", "bc"]));
     }
 }

@@ -1,7 +1,8 @@
 //! The stand-alone ECP5 board: the whole `ecp5` build between a serial line and a GMII-like stream, down to a bitstream.
 //!
 //! In: the emitted build, the hand-written board modules and pins of constraints/ecp5. Out: mrnic_ecp5.bit and full.json.
-//! Guarantees: the frequency is that of the routed board; a board that misses its clock is an error, its bitstream stays.
+//! Guarantees: the frequency is that of the routed board; a board that misses its clock is an error, its bitstream stays; what Yosys made is
+//! kept, so that place and route can be run again alone.
 use crate::command::progress;
 use crate::derived::Derived;
 use crate::design::Emitted;
@@ -63,7 +64,7 @@ pub fn run(out: &Path) -> Result<()> {
     let job = Job { target: Target::Ecp5, build: "ecp5", block: TOP, verilog: &text, place_and_route: false };
     let bar = progress(3, false)?;
     bar.set_message("Yosys (about 10 minutes)");
-    let measured = runner.synthesise(&job, Some("netlist.json"))?;
+    let measured = runner.synthesise_or_take(&job, "netlist.json")?;
     bar.inc(1);
     let figures = Figures::new(Target::Ecp5, "ecp5", TOP, &measured, None);
     let excess = figures.excess();

@@ -140,6 +140,21 @@ impl Runner {
         Ok(Figures { fmax_mhz: routed.fmax_mhz, routed: Some(routed), ..figures })
     }
 
+    /// Synthesises a block for place and route, or takes what an earlier run of it kept: its figures, and the netlist in the folder of the work.
+    pub fn synthesise_or_take(&self, job: &Job, netlist: &str) -> Result<Measured, SynthError> {
+        const KIND: &str = "netlist";
+        let key = self.synth_key(job);
+        let kept = self.cache.file(&key, KIND);
+        if let (Some(measured), true) = (self.cache.get(&key, "synth"), kept.exists()) {
+            fs::copy(&kept, self.file(netlist)).map_err(io("read", kept))?;
+            return Ok(measured);
+        }
+        let measured = self.synthesise(job, Some(netlist))?;
+        self.cache.put(&key, "synth", &measured)?;
+        self.cache.put_file(&key, KIND, &self.file(netlist))?;
+        Ok(measured)
+    }
+
     /// Synthesises a block, and in the folder of the work writes its netlist for place and route if asked to.
     pub fn synthesise(&self, job: &Job, netlist: Option<&str>) -> Result<Measured, SynthError> {
         let source = self.work.path().join("source.v");
@@ -194,6 +209,8 @@ impl Runner {
                 let _ = fs::remove_file(&log);
                 Ok(())
             }
+            // the last line of a log explains an exit, not a signal
+            Ok(s) if s.code().is_none() => Err(failed(format!("it was stopped, {s}; run it again"))),
             Ok(s) => Err(failed(reason_in(&log).unwrap_or_else(|| s.to_string()))),
             Err(e) => Err(failed(e.to_string())),
         }
