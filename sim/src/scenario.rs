@@ -198,6 +198,9 @@ pub struct Traffic {
     /// The remote region is that much shorter than the transfer: the message is refused by the peer (R3, bounds; Q3 of a SEND).
     #[serde(default)]
     pub beyond_bytes: u64,
+    /// The peer's queue pair does not allow what is asked: the message is refused (D2).
+    #[serde(default)]
+    pub denied: bool,
 }
 
 impl Traffic {
@@ -426,6 +429,14 @@ impl Scenario {
                     "choose at most bytes, and message_bytes = bytes",
                 );
             }
+            if t.denied && (t.op.is_consuming() || t.op.is_atomic() || t.messages() > 1 || t.beyond_bytes > 0) {
+                return fail(
+                    &key("denied"),
+                    "true".into(),
+                    "not a transfer of one message that needs the queue pair's leave",
+                    "choose a WRITE or a READ with message_bytes = bytes, without beyond_bytes",
+                );
+            }
             if t.op.is_request() && !build.reads {
                 return fail(
                     &key("op"),
@@ -577,6 +588,7 @@ mod tests {
             ("to = 1", "to = 1\nqps = 99", "queue pairs"),
             ("to = 1", "to = 1\nmisalign = [0, 5000]", "misalign"),
             ("to = 1", "to = 1\nbeyond_bytes = 1", "traffic[0].beyond_bytes"),
+            ("to = 1", "to = 1\ndenied = true", "traffic[0].denied"),
         ] {
             let e = refused(from, to);
             assert!(e.contains(words), "{to}: {e}");

@@ -53,6 +53,7 @@ impl RowReader {
                 .map_or(RowChange::CloseQp, |(config, rings)| RowChange::OpenQp(Box::new((config, host_rings(&rings))))),
             table::key::NUMBER => RowChange::Key(rows::read_key(row)),
             table::rnr::NUMBER => RowChange::RnrRetry(rows::read_rnr_retry(row)),
+            table::access::NUMBER => RowChange::Access(rows::read_access(row)),
             _ => RowChange::Nothing,
         };
         RowWrite { table, index, change }

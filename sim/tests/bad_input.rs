@@ -4,7 +4,7 @@
 //! is written where it may not be, nothing hangs, and afterwards good traffic passes and the counters balance.
 mod rig;
 
-use mrnic_model::config::Rights;
+use mrnic_model::config::{QpAccess, Rights};
 use mrnic_regs::code::{
     STATUS_LOC_LEN_ERR, STATUS_LOC_PROT_ERR, STATUS_LOC_QP_OP_ERR, STATUS_REM_ACCESS_ERR, STATUS_REM_INV_REQ_ERR,
     STATUS_RETRY_EXC_ERR, STATUS_WR_FLUSH_ERR,
@@ -157,6 +157,56 @@ fn requests_that_the_peer_refuses() {
     for r in [&remote, &closed, &foreign] {
         rig.assert_untouched(1, r);
     }
+    rig.assert_untouched(0, &home);
+    for (local, remote) in &copied {
+        rig.assert_copied((0, local), (1, remote), LEN);
+    }
+}
+
+/// D2: a queue pair allows WRITEs or not; software changes it while packets are under way, and the others go on.
+#[test]
+fn writes_that_the_queue_pair_does_not_allow() {
+    let mut rig = Rig::new();
+    rig.open(0, &|_| {});
+    let (local, back) = (rig.filled(0, LEN, 3), rig.filled(1, LEN, 3));
+    let (home, remote) = (rig.region(0, LEN, 3, writable(), 1), rig.region(1, LEN, 5, writable(), 1));
+    let denied = QpAccess { remote_write: false, ..QpAccess::ALL };
+    let (bystander, qp, taken) = (rig.pair(0), rig.pair(0), rig.pair(0));
+    rig.allow(1, qp, denied);
+    let mut copied = vec![good(&mut rig, bystander)];
+    for bytes in [0, 50] {
+        // without bytes too
+        let expect = if bytes == 0 { STATUS_REM_ACCESS_ERR } else { STATUS_WR_FLUSH_ERR };
+        rig.post_write(0, qp, Write { expect, ..write(&local, &remote, bytes) });
+    }
+    rig.run();
+    rig.settle();
+    rig.post_write(1, qp, flushed(write(&back, &home, 50)));
+    // the leave is taken while WRITEs come in: those that came before are placed
+    for _ in 0..12 {
+        let to = rig.region(1, LEN, 1, writable(), 1);
+        rig.post_write(0, taken, Write { any_status: true, ..write(&local, &to, LEN as u32) });
+    }
+    rig.poll();
+    let passed = |rig: &Rig| rig.nodes[1].model().recv_stream(taken.into()).expect("a queue pair").exp.get();
+    let first = passed(&rig);
+    while passed(&rig).wrapping_sub(first) & 0xFF_FFFF < 3 {
+        rig.cycles(10);
+    }
+    rig.allow(1, taken, denied);
+    rig.run();
+    // a queue pair that is opened anew has what its row says, and one that is closed nothing to change
+    rig.allow(1, 9, denied);
+    let late = rig.pair(0);
+    rig.allow(1, late, denied);
+    rig.allow(1, late, QpAccess::ALL);
+    copied.push(good(&mut rig, late));
+    copied.push(good(&mut rig, bystander));
+    rig.run();
+    let [a, b] = rig.finish();
+    assert_eq!(b.get("QP_ERROR"), 2, "each queue pair once");
+    assert!(a.get("QP_ERROR") >= 2, "each refusal of what was under way counts here");
+    rig.assert_untouched(1, &remote);
     rig.assert_untouched(0, &home);
     for (local, remote) in &copied {
         rig.assert_copied((0, local), (1, remote), LEN);

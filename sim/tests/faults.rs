@@ -123,6 +123,9 @@ faults! {
     waits_and_sends_on = 19, "N1", "waits", &with(&[SMALL, WAITS]);
     /// N4: the bytes of the attempt before count in the next one.
     attempts_add_up = 20, "R7/N4", "exp", &with(&[SMALL, RECEIVES_LATE]);
+    /// D2: a WRITE that the queue pair does not allow is placed.
+    rights_of_the_queue_pair_not_looked_at = 29, "R3/R4", "code",
+        &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nbytes = 3000\nmessage_bytes = 3000\ndenied = true\n"]);
 }
 
 /// What a report says about a planted fault: rule, field, both values, state, the last records, where to look.

@@ -11,7 +11,7 @@ use mrnic_nic::rx::ack_collect::AckCollect;
 use mrnic_nic::rx::packet_check::PacketCheck;
 use mrnic_nic::rx::path_update::PathUpdate;
 use mrnic_nic::rx::rx_commit::RxCommit;
-use mrnic_nic::rx::rx_rows::{AckDescRow, RxConnRow, RxHeader, RxPathRow, RxQpRow};
+use mrnic_nic::rx::rx_rows::{AckDescRow, RxAccessRow, RxConnRow, RxHeader, RxPathRow, RxQpRow};
 use mrnic_nic::rx::rx_tables::RxTables;
 use rust_hdl_core::prelude::*;
 use rx_support::{Bench, Rng};
@@ -30,7 +30,8 @@ maker!(header: RxHeader {
     rq_seq, imm, has_imm, sol, attempt, udp_src,
 });
 maker!(conn_row: RxConnRow { open, paths_log2, mtu_log2 });
-maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed, remote_write, remote_read, remote_atomic });
+maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed });
+maker!(access_row: RxAccessRow { remote_write, remote_read, remote_atomic });
 maker!(path_row: RxPathRow {
     ce, dup, rx, last_ts, last_ts_valid, last_via, last_arrival, last_qp, last_qp_known, unacked, ack_time, ce_state,
 });
@@ -192,7 +193,8 @@ fn the_first_failed_check_of_a_packet_decides() {
             let names = ["remote_write", "remote_read", "remote_atomic"];
             let allows: Vec<_> = names.iter().zip(rights).map(|(name, allowed)| (*name, u64::from(allowed))).collect();
             let row = [("open", open.into()), ("conn", qp_conn), ("failed", failed.into())];
-            pack::<RxQpRow>(&mut b, "qp_row", &[&row[..], &allows[..]].concat());
+            pack::<RxQpRow>(&mut b, "qp_row", &row);
+            pack::<RxAccessRow>(&mut b, "access", &allows);
             b.set("places_none", none.into());
             b.set("places_failed", answered.into());
             b.set("places_room", room_for_it.into());
@@ -216,7 +218,7 @@ fn the_first_failed_check_of_a_packet_decides() {
             let bad_qp = qp >= 4 || !open || of_other;
             let reached = !(bad_qp || failed || error || asks && answered);
             let permitted = match opcode {
-                0xE0 => rights[0] || !reads,
+                0xE0 => rights[0],
                 0xE2 => rights[1] && !none,
                 _ => rights[2] && !none,
             };
@@ -341,6 +343,7 @@ fn packet_check_equals_verilog() {
     .input_as("header", |b| &mut b.header, header)
     .input_as("conn_row", |b| &mut b.conn_row, conn_row)
     .input_as("qp_row", |b| &mut b.qp_row, qp_row)
+    .input_as("access", |b| &mut b.access, access_row)
     .top("packet_check")
     .cycles(4000)
     .seed(5)
@@ -364,7 +367,8 @@ fn packet_check_equals_verilog() {
                 let conn = held[2] >> 10;
                 inputs.set("conn_row", vec![1u32 | 3 << 1 | 8 << 3]);
                 // all rights, or but one
-                inputs.set("qp_row", vec![1 | conn << 1, (7 & !(random.below(8) as u32)) << 26]);
+                inputs.set("qp_row", vec![1 | conn << 1, 0]);
+                inputs.set("access", 7 & !random.below(8));
                 inputs.set("places_none", random.chance(0.1));
                 inputs.set("places_failed", random.chance(0.1));
                 inputs.set("qp_error", random.chance(0.1));
@@ -410,7 +414,7 @@ fn path_update_equals_verilog() {
 fn rx_tables_equals_verilog() {
     let report = difftest!(RxTables::new(&BuildConfig { sends: true, reads: true, ..small() }), clock: clock, inputs: {
         reset, read_conn, read_qp, read_row, put, put_row, fail, fail_qp, give_up, give_up_conn, open_conn, open_qp, open_path,
-        index, words, path_row, path_number
+        set_access, index, words, path_row, path_number
     })
     .input_as("put_path", |b| &mut b.put_path, path_row)
     .input_as("fail_row", |b| &mut b.fail_row, qp_row)

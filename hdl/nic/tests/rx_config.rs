@@ -25,6 +25,7 @@ enum Strobe {
     Conn { index: u64, words: Vec<u32> },
     Qp { index: u64, words: Vec<u32>, start_msn: u64 },
     Key { index: u64, words: Vec<u32> },
+    Access { index: u64, words: Vec<u32> },
     Path { row: u64, number: u64, start: u64 },
 }
 
@@ -43,6 +44,7 @@ fn want(config: &BuildConfig, starts: &mut [u64], table: u64, index: u64, data: 
         }
         3 if index < config.qps as u64 => vec![Strobe::Qp { index, words, start_msn: u64::from(data[9] & 0xFF_FFFF) }],
         4 if index < config.keys as u64 => vec![Strobe::Key { index, words }],
+        6 if index < config.qps as u64 => vec![Strobe::Access { index, words }],
         _ => Vec::new(),
     }
 }
@@ -58,7 +60,10 @@ fn strobes(b: &mut Bench, out: &mut Vec<Strobe>) {
         out.push(Strobe::Qp { index, words: words.clone(), start_msn: b.get("start_msn") });
     }
     if b.get("key_write") == 1 {
-        out.push(Strobe::Key { index, words });
+        out.push(Strobe::Key { index, words: words.clone() });
+    }
+    if b.get("access_write") == 1 {
+        out.push(Strobe::Access { index, words });
     }
     if b.get("path_write") == 1 {
         out.push(Strobe::Path { row: b.get("path_row"), number: b.get("path_number"), start: b.get("path_start") });
@@ -139,11 +144,13 @@ fn every_write_reaches_its_table_once() {
     let mut rng = Rng(seed(3));
     let mut b = bench();
     let mut starts = vec![0u64; config.path_rows()];
-    let limits = [0, config.conns as u64, config.path_rows() as u64, config.qps as u64, config.keys as u64, 4, 4];
+    let limits =
+        [0, config.conns as u64, config.path_rows() as u64, config.qps as u64, config.keys as u64, 4, config.qps as u64, 4];
     let (mut in_range, mut outside) = (0, 0);
     for round in 0..3000 {
-        let table = if rng.chance(95) { 1 + rng.below(4) } else { pick(&mut rng, &[0, 5, 6, 0x81, 0xFF]) };
-        let limit = limits[(table as usize).min(6)];
+        let table =
+            if rng.chance(95) { pick(&mut rng, &[1, 2, 3, 4, 6]) } else { pick(&mut rng, &[0, 5, 7, 0x81, 0x86, 0xFF]) };
+        let limit = limits[(table as usize).min(7)];
         let index = match rng.below(12) {
             0 => limit,
             1 => 0xFFFF,
@@ -160,7 +167,7 @@ fn every_write_reaches_its_table_once() {
             b.reset();
             starts.fill(0);
         }
-        let known = (1..=4).contains(&table);
+        let known = [1, 2, 3, 4, 6].contains(&table);
         let want = want(&config, &mut starts, table, index, &data);
         let got = apply(&mut b, &mut rng, table, index, &data, known);
         assert_eq!(got, want, "round {round}: table {table} index {index}");
@@ -208,7 +215,7 @@ fn simulation_equals_verilog() {
     .top("rx_config")
     .cycles(6000)
     .seed(3)
-    .limit("cfg_table", 0..=5)
+    .limit("cfg_table", 0..=7)
     .limit("cfg_index", 0..=17)
     .stimulus(|random, _, inputs| {
         // csr sends nothing while a write is not applied; now and then it does, which must not differ either

@@ -216,10 +216,10 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
                 started = 0;
             }
             // tables first: both connections, paths close to the wrap, QPs, keys; later now and then one again
-            let write = [(2u32, 0u32), (2, 1), (2, 8), (1, 0), (1, 1), (3, 0), (3, 1), (4, 0), (4, 1)];
+            let write = [(2u32, 0u32), (2, 1), (2, 8), (1, 0), (1, 1), (3, 0), (3, 1), (4, 0), (4, 1), (6, 0)];
             if cycle >= 100 && (started < 9 || random.chance(0.7)) && cycle % 60 == 0 {
                 // a QP most often, as it soon is in Error
-                let again = *random.pick(&[5u64, 6, 5, 6, 5, 6, 0, 3, 7]);
+                let again = *random.pick(&[5u64, 6, 5, 6, 5, 6, 0, 3, 7, 9]);
                 let (table, index) = write[if started < 9 { started } else { again } as usize];
                 started += 1;
                 inputs.set("cfg_valid", true);
@@ -232,6 +232,7 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
                     1 => vec![1 | 3 << 4 | 12 << 8],
                     2 => vec![1, 0, 0xFF_FFF8],
                     3 => vec![1 | 7 << 2 | index << 16, 0x55, 0, 0, 0, 0, 0, 9, 0, 0xFF_FFFF],
+                    6 => vec![(random.below(8) as u32) << 2],
                     _ => vec![31 | 7 << 8 | 9 << 16, 0x1000, 0, 0x100_0000, 0, 0x8000_0000, 1],
                 };
                 inputs.set("cfg_data", words);

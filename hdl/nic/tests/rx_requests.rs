@@ -68,6 +68,10 @@ impl Core {
         self.cfg(3, 1, &[1 | 7 << 2, 0x55, 0, 0, 0, 0, 0, 9, 0, 0]);
     }
 
+    fn allow(&mut self, bits: u32) {
+        self.cfg(6, 1, &[bits << 2]);
+    }
+
     fn write_table(&mut self, table: u64, index: u64, words: &[u32]) {
         let mut data = [0; 16];
         data[..words.len()].copy_from_slice(words);
@@ -207,6 +211,39 @@ fn a_request_is_refused_by_its_key_its_address_or_for_want_of_a_place() {
         assert_eq!(committed(&seen)[..2], [0, code], "{fields:x?}");
         assert_eq!(seen["rxerr_valid"], [1], "R4");
         assert!(!seen.contains_key("ask_take") && !seen.contains_key("reached"));
+    }
+}
+
+/// D2: opcode by opcode, what the queue pair allows, in its own row and in the row that changes it.
+#[test]
+fn each_opcode_needs_the_leave_of_the_queue_pair() {
+    let mut core = Core::new();
+    for (opcode, bit) in [(WRITE, 1), (READ_REQ, 2), (ATOMIC_REQ, 4)] {
+        for (allowed, code) in [(7 & !bit, 2), (bit, 0)] {
+            core.open_qp();
+            core.allow(allowed);
+            let seen = core.packet(opcode, 0, if opcode == WRITE { 8 } else { 0 }, &[("length", 8)]);
+            assert_eq!(committed(&seen)[..4], [0, code, 0, u64::from(code == 0 && opcode == WRITE)], "{opcode:x} {allowed}");
+            assert_eq!(seen.contains_key("rxerr_valid"), code == 2, "R4");
+        }
+        // without bytes no key is touched, but leave is needed all the same
+        core.open_qp();
+        core.allow(7 & !bit);
+        assert_eq!(committed(&core.packet(opcode, 0, 0, &[("length", 0)]))[1], 2, "{opcode:x}");
+        core.cfg(3, 1, &[1 | (7 & !bit) << 2, 0x55, 0, 0, 0, 0, 0, 9, 0, 0]);
+        assert_eq!(committed(&core.packet(opcode, 0, 0, &[("length", 8)]))[1], 2, "{opcode:x}: by the row QP");
+    }
+}
+
+/// R3, D2: opcode by opcode, the key belongs to another protection domain than the queue pair.
+#[test]
+fn each_opcode_needs_a_key_of_its_protection_domain() {
+    let mut core = Core::new();
+    for (opcode, bytes) in [(WRITE, 8), (READ_REQ, 0), (ATOMIC_REQ, 0)] {
+        for (pd, code) in [(9, 0), (8, 2), (0x8009, 2)] {
+            core.cfg(3, 1, &[1 | 7 << 2, 0x55, 0, 0, 0, 0, 0, pd, 0, 0]);
+            assert_eq!(committed(&core.packet(opcode, 0, bytes, &[("length", 8)]))[1], code, "{opcode:x} in {pd}");
+        }
     }
 }
 

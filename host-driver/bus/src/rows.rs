@@ -129,6 +129,16 @@ pub fn rnr_retry(number: u16, retries: u8) -> TableWrite {
     RowWriter::new(table::rnr::NUMBER, number).set(table::rnr::RETRY, retries).write
 }
 
+/// The row that changes what an open queue pair allows its peer (D2).
+pub fn access(number: u16, access: QpAccess) -> TableWrite {
+    use table::access as f;
+    RowWriter::new(f::NUMBER, number)
+        .set(f::REMOTE_WRITE, u8::from(access.remote_write))
+        .set(f::REMOTE_READ, u8::from(access.remote_read))
+        .set(f::REMOTE_ATOMIC, u8::from(access.remote_atomic))
+        .write
+}
+
 /// The row of a memory region.
 pub fn key(index: u32, k: &KeyConfig) -> TableWrite {
     use table::key as f;
@@ -224,6 +234,13 @@ pub fn read_rnr_retry(row: &Row) -> u8 {
     table::rnr::RETRY.get(row) as u8
 }
 
+/// What [`access`] wrote.
+pub fn read_access(row: &Row) -> QpAccess {
+    use table::access as f;
+    let bit = |field: Field| field.get(row) == 1;
+    QpAccess { remote_write: bit(f::REMOTE_WRITE), remote_read: bit(f::REMOTE_READ), remote_atomic: bit(f::REMOTE_ATOMIC) }
+}
+
 /// What [`key`] wrote.
 pub fn read_key(row: &Row) -> KeyConfig {
     use table::key as f;
@@ -290,6 +307,8 @@ mod tests {
         let rights = Rights { remote_write: true, ..Rights::default() };
         let region = KeyConfig { valid: true, key_low: 0x5a, pd: 3, rights, base: 1, length: u64::MAX, dma_base: 1 << 62 };
         assert_eq!(read_key(&key(63, &region).row), region);
+        let written = super::access(11, access);
+        assert_eq!((written.table, written.index, read_access(&written.row)), (6, 11, access));
         let retries = rnr_retry(11, 6);
         assert_eq!((retries.table, retries.index, read_rnr_retry(&retries.row)), (5, 11, 6));
     }

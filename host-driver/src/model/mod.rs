@@ -75,6 +75,7 @@ impl Provider for ModelProvider {
 pub(crate) use {
     link::{endpoint_of, ip_of_gid, place_of},
     memory::ProcessMemory,
+    qp::access_of,
     requests::{imm_of, InlineSlab},
 };
 

@@ -245,6 +245,7 @@ impl Engine {
             (QpState::Sqd, QpState::Rts) => {
                 self.set_wanted(qpn, QpState::Rts);
                 if bound {
+                    self.nic.update_qp(qpn, &config).map_err(model)?;
                     self.nic.modify_qp(qpn, ModelState::Rts).map_err(model)?;
                 }
                 self.wake(qpn);
@@ -284,7 +285,8 @@ impl Engine {
     }
 }
 
-fn access_of(access: Access) -> QpAccess {
+/// What a QP allows, as the golden model and the register map have it (D2).
+pub fn access_of(access: Access) -> QpAccess {
     QpAccess { remote_write: access.remote_write, remote_read: access.remote_read, remote_atomic: access.remote_atomic }
 }
 

@@ -6,7 +6,7 @@ use crate::completions::Slot;
 use crate::device::{QpState, WcStatus};
 use mrnic_firmware::{Action, Endpoint, State};
 use mrnic_host_bus::rows;
-use mrnic_model::QpConfig;
+use mrnic_model::{QpAccess, QpConfig};
 use mrnic_regs::{reg, table};
 use std::time::{Duration, Instant};
 
@@ -93,6 +93,7 @@ impl Engine {
         let config = QpConfig {
             pd: entry.pd,
             cq_log2: rings.cq_log2,
+            access: entry.access,
             min_rnr_timer: entry.min_rnr_timer,
             rnr_retry: entry.rnr_retry.unwrap_or(RNR_RETRY_UNLIMITED),
             ..QpConfig::new(conn, entry.dest_qpn)
@@ -140,6 +141,15 @@ impl Engine {
         entry.rnr_retry = Some(retries);
         if entry.conn.is_some() {
             self.write_row(&rows::rnr_retry(qpn as u16, retries));
+        }
+    }
+
+    /// D2: the program names what the peer may do; of a queue pair that the NIC knows it counts when this returns.
+    pub fn name_access(&mut self, qpn: u32, access: QpAccess) {
+        let Some(entry) = self.qp(qpn) else { return };
+        if std::mem::replace(&mut entry.access, access) != access && entry.conn.is_some() && !self.fatal {
+            self.write_row(&rows::access(qpn as u16, access));
+            self.settle();
         }
     }
 

@@ -5,7 +5,7 @@
 use super::engine::Engine;
 use super::qp::Entry;
 use crate::completions::Slot;
-use crate::device::{AsyncEvent, WcStatus};
+use crate::device::{AsyncEvent, QpState, WcStatus};
 
 /// What a look at the rings has found.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl Engine {
         let mut found = Found::default();
         entry.take_sends(qpn, &mut found);
         entry.take_receives(qpn, &mut found);
-        if entry.draining && entry.queues.outstanding() == 0 {
+        if entry.draining && entry.state() == QpState::Sqd && entry.is_drained() {
             self.drained(qpn);
         }
         if let Some(conn) = found.given_up {

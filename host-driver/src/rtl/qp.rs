@@ -6,11 +6,11 @@ use super::engine::{Engine, Shared};
 use super::queue::Queues;
 use crate::completions::Cq;
 use crate::device::*;
-use crate::model::InlineSlab;
-use crate::model::{endpoint_of, ip_of_gid, place_of};
+use crate::model::{access_of, endpoint_of, ip_of_gid, place_of, InlineSlab};
 use crate::rules::Access;
 use crate::verbs::lock;
 use mrnic_firmware::{Endpoint, Lease};
+use mrnic_model::QpAccess;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ pub struct Entry {
     /// A request has failed, or the NIC or the connection is gone.
     pub failed: bool,
     pub dest_qpn: u32,
+    /// What the peer may do (D2).
+    pub access: QpAccess,
     /// Encoded as the program named them.
     pub min_rnr_timer: u8,
     /// As the program named it in RTS.
@@ -56,6 +58,13 @@ impl Entry {
         } else {
             self.wanted
         }
+    }
+}
+
+impl Entry {
+    /// SQD: all that the NIC was told of has ended. What was posted since then waits.
+    pub fn is_drained(&self) -> bool {
+        self.queues.ended() == self.rung.0
     }
 }
 
@@ -154,6 +163,10 @@ impl Engine {
         entry.dest_qpn = change.dest_qpn.unwrap_or(entry.dest_qpn);
         entry.min_rnr_timer = change.min_rnr_timer.unwrap_or(entry.min_rnr_timer);
         entry.notify_drained = change.notify_drained.unwrap_or(entry.notify_drained);
+        if let Some(access) = change.access {
+            self.name_access(qpn, access_of(access));
+        }
+        let entry = self.qp(qpn).ok_or_else(gone)?;
         match (state, change.state.unwrap_or(state)) {
             (_, QpState::Reset) => self.reset(qpn),
             (QpState::Init, QpState::Rtr) => {
@@ -173,7 +186,7 @@ impl Engine {
             (QpState::Rts, QpState::Sqd) => {
                 entry.wanted = QpState::Sqd;
                 entry.draining = true;
-                if entry.queues.outstanding() == 0 {
+                if entry.is_drained() {
                     self.drained(qpn);
                 }
             }
@@ -238,6 +251,7 @@ impl Qp {
             wanted: QpState::Reset,
             failed: false,
             dest_qpn: 0,
+            access: QpAccess::ALL,
             min_rnr_timer: 0,
             rnr_retry: None,
             peer: None,

@@ -77,6 +77,11 @@ impl Queues {
         (self.rings.produced().0 - self.completed) as u32
     }
 
+    /// Requests that have ended, since the beginning.
+    pub fn ended(&self) -> u64 {
+        self.completed
+    }
+
     /// Receives that have not ended.
     pub fn receives_outstanding(&self) -> u32 {
         (self.rings.produced().1 - self.received) as u32

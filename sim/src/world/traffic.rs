@@ -9,7 +9,7 @@ use crate::receiver::{Receive, Receiver};
 use crate::scenario::{Op, Scenario, Traffic};
 use crate::setup::NodeSetup;
 use crate::software::{pattern, Stream, Transfer, Write};
-use mrnic_model::config::{key_of, ConnConfig, KeyConfig, QpConfig, Rights, RATE_UNLIMITED};
+use mrnic_model::config::{key_of, ConnConfig, KeyConfig, QpAccess, QpConfig, Rights, RATE_UNLIMITED};
 use mrnic_nic::config::BuildConfig;
 use mrnic_regs::code;
 use mrnic_wire::NetAddr;
@@ -132,6 +132,9 @@ pub(super) fn traffic(
                 q.rnr_retry = t.rnr_retry;
                 (q.max_rd_atomic, q.max_dest_rd_atomic) = (t.outstanding, t.places);
                 q.min_rnr_timer = t.rnr_timer;
+                if t.denied {
+                    q.access = QpAccess { remote_write: false, remote_read: false, remote_atomic: false };
+                }
                 setups[node].qps.push((qp, q, stream.rings));
                 if dir == 0 {
                     streams.push((qp, msn[0]));
@@ -207,7 +210,7 @@ pub(super) fn traffic(
             continue;
         }
         // without a receive nothing is placed
-        let beyond = if t.receives { t.beyond_bytes } else { t.bytes };
+        let beyond = if t.receives && !t.denied { t.beyond_bytes } else { t.bytes };
         let (bytes, message_bytes) = (t.bytes, t.message_bytes);
         let there = Transfer { from: t.from, to: t.to, local, remote, bytes, beyond, message_bytes, streams, answers: reads };
         transfers.push(if reads { Transfer { from: t.to, to: t.from, local: remote, remote: local, ..there } } else { there });
@@ -217,10 +220,10 @@ pub(super) fn traffic(
 
 /// How the WQEs of a transfer complete.
 fn expected_status(t: &Traffic) -> u8 {
-    match (t.receives, t.beyond_bytes > 0, t.op.is_send()) {
+    match (t.receives, t.beyond_bytes > 0 || t.denied, t.op.is_send()) {
         (false, ..) => code::STATUS_RNR_RETRY_EXC_ERR,
         (_, false, _) => code::STATUS_SUCCESS,
-        // R3: the region; Q3: the memory of the receive
+        // R3: the region, D2: the queue pair; Q3: the memory of the receive
         (_, true, false) => code::STATUS_REM_ACCESS_ERR,
         (_, true, true) => code::STATUS_REM_OP_ERR,
     }

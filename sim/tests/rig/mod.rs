@@ -5,7 +5,7 @@
 #![allow(dead_code)] // each test file uses its part
 use mrnic_host_bus::rows;
 use mrnic_lockstep::{Checker, Divergence, Record};
-use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpConfig, Rights, Stage};
+use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpAccess, QpConfig, Rights, Stage};
 use mrnic_nic::config::{self, BuildConfig};
 use mrnic_regs::{code, counter, reg, table};
 use mrnic_sim::memory::HostMemory;
@@ -250,6 +250,12 @@ impl Rig {
             n.write(&rows::closed(table::qp::NUMBER, qp));
             n.streams[usize::from(qp)] = Stream::new(i, qp, &mut n.nic.memory);
         }
+    }
+
+    /// D2: what queue pair `qp` of a node allows its peer, changed while it is open.
+    pub fn allow(&mut self, node: usize, qp: u16, access: QpAccess) {
+        self.nodes[node].write(&rows::access(qp, access));
+        self.rows_taken();
     }
 
     /// Closes a connection at both ends.

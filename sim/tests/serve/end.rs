@@ -88,6 +88,11 @@ impl End {
         self.qp.modify(&self.change(QpState::Init)).unwrap();
     }
 
+    /// D2: what the peer may do from now on.
+    pub fn allow(&self, state: Option<QpState>, access: Access) {
+        self.qp.modify(&QpChange { state, access: Some(access), ..QpChange::default() }).unwrap();
+    }
+
     /// Back to the beginning, whatever is under way.
     pub fn reset(&self) {
         self.qp.modify(&self.change(QpState::Reset)).unwrap();

@@ -3,6 +3,7 @@ use crate::end::{fill, End};
 use crate::Server;
 use mrnic_host_bus::Message;
 use mrnic_host_driver::device::*;
+use mrnic_host_driver::rules::Access;
 use mrnic_sim::serve::log::{self, Direction};
 use mrnic_sim::serve::replay;
 
@@ -139,6 +140,55 @@ fn a_refused_write_fails_and_the_rest_is_flushed() {
     assert_eq!(a.qp.status().state, QpState::Error);
     a.write(&b, 0, 100, true).unwrap();
     assert_eq!(a.completions(1)[0].status, WcStatus::Flushed);
+    a.close();
+    b.close();
+    server.finish();
+}
+
+/// D2: a WRITE needs the leave of the queue pair beside that of the region. It is given in INIT, and given and taken while the queue pair is open.
+#[test]
+fn a_queue_pair_allows_writes_or_refuses_them() {
+    let mut server = Server::start("clean", |_| ());
+    let (nothing, writes) = (Access::default(), Access { local_write: true, remote_write: true, ..Access::default() });
+    for given_late in [false, true] {
+        let ends = [End::open(server.session(), 4096), End::open(server.session(), 4096)];
+        let [a, b] = &ends;
+        a.init();
+        b.allow(Some(QpState::Init), if given_late { nothing } else { writes });
+        b.post_recv(1, 2000, 8).unwrap();
+        End::connect_both(&ends);
+        if given_late {
+            a.message(SendOp::Send { imm: None }, 1, 0, 8, false).unwrap();
+            assert_eq!(a.completions(1)[0].status, WcStatus::Success, "a SEND needs no leave");
+            b.allow(None, writes);
+        }
+        a.write(b, 0, 100, true).unwrap();
+        assert_eq!(a.completions(1)[0].status, WcStatus::Success);
+        b.allow(None, nothing);
+        a.write(b, 0, 100, true).unwrap();
+        a.write(b, 0, 100, true).unwrap();
+        let refused = a.completions(2);
+        assert_eq!([refused[0].status, refused[1].status], [WcStatus::RemoteAccess, WcStatus::Flushed]);
+        ends.into_iter().for_each(End::close);
+    }
+    server.finish();
+}
+
+/// SQ_DRAINED tells of what was under way; what is posted meanwhile waits for RTS.
+#[test]
+fn a_queue_pair_drains_though_more_is_posted() {
+    let mut server = Server::start("clean", |_| ());
+    let [a, b] = End::pair(server.session(), 100_000);
+    let to = |state| QpChange { state: Some(state), notify_drained: Some(true), ..QpChange::default() };
+    a.write(&b, 0, 100_000, true).unwrap();
+    a.qp.modify(&to(QpState::Sqd)).unwrap();
+    assert!(a.qp.status().draining, "100 kB take a while");
+    a.write(&b, 500, 500, true).unwrap();
+    assert_eq!(a.completions(1)[0].wr_id, 0);
+    a.events.wait_for(AsyncEvent::SendQueueDrained(Token(2)));
+    assert_eq!(a.cq.poll(&mut [Completion::default()]).unwrap(), 0);
+    a.qp.modify(&to(QpState::Rts)).unwrap();
+    assert_eq!(a.completions(1)[0].wr_id, 500);
     a.close();
     b.close();
     server.finish();

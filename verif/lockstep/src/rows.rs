@@ -4,7 +4,7 @@
 //! in its turn; between the write that closes a queue pair and its record, steps may see the pair in Error (section 10).
 use crate::checker::{Checker, HostRings};
 use crate::step::Step;
-use mrnic_model::{ConfigError, ConnConfig, KeyConfig, NetAddr, QpConfig};
+use mrnic_model::{ConfigError, ConnConfig, KeyConfig, NetAddr, QpAccess, QpConfig};
 
 /// One write of a table row.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub enum RowChange {
     Key(KeyConfig),
     /// N3: the receiver does not take this one.
     RnrRetry(u8),
+    /// D2: what an open queue pair allows its peer.
+    Access(QpAccess),
 }
 
 impl RowChange {
@@ -96,6 +98,10 @@ impl Checker {
             }
             RowChange::Key(key) => self.register_key(index.into(), key),
             RowChange::RnrRetry(retries) => self.set_rnr_retry(index, *retries),
+            RowChange::Access(access) => {
+                self.model.set_access(index.into(), *access);
+                Ok(())
+            }
         };
         if let Err(error) = applied {
             self.refused_row.get_or_insert(format!("row {index} of table {}: {error}", write.table));

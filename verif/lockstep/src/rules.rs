@@ -7,7 +7,7 @@ pub fn rule_of(kind: Kind, field: &str) -> &'static str {
         (Kind::Row, _) => "section 10 (rows of software)",
         (Kind::Drop, _) => "R1 (order of checks of a frame)",
         (Kind::Rx, "class" | "dup") => "R2 (class of a packet)",
-        (Kind::Rx, "code" | "qp_failed") => "R3/R4 (checks of a WRITE)",
+        (Kind::Rx, "code" | "qp_failed") => "R3/R4/D2 (checks of a request)",
         (Kind::Rx, "placed" | "addr" | "bytes") => "R5 (placement)",
         (Kind::Rx, "cum" | "high" | "rx" | "ce") => "R5 (advance of the receiver)",
         (Kind::Rx, "exp") => "R7/N4 (messages and their attempts)",

@@ -3,7 +3,7 @@
 //! recv_queue, request_places, read_table and key_check. Out: kinds and `allowed` from clock 3 on, the class from clock 4 on, `code` and what else becomes of the
 //! packet one clock after the last answer, until the next `load`.
 use super::rx_layout::opcode_value;
-use super::rx_rows::{RxConnRow, RxHeader, RxQpRow};
+use super::rx_rows::{RxAccessRow, RxConnRow, RxHeader, RxQpRow};
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -14,7 +14,7 @@ use rust_hdl_widgets::prelude::*;
 #[derive(LogicBlock)]
 pub struct PacketCheck {
     pub clock: Signal<In, Clock>,
-    /// Fault 6: a duplicate is placed again.
+    /// Fault 6: a duplicate is placed again; 29: what the QP allows is not looked at.
     pub fault: Signal<In, Bits<5>>,
     pub header: Signal<In, RxHeader>,
     /// The step is one of the timer: there is no packet.
@@ -22,6 +22,8 @@ pub struct PacketCheck {
     pub load: Signal<In, Bit>,
     pub conn_row: Signal<In, RxConnRow>,
     pub qp_row: Signal<In, RxQpRow>,
+    /// What the QP allows.
+    pub access: Signal<In, RxAccessRow>,
     /// D8: the connection was given up.
     pub given_up: Signal<In, Bit>,
     /// completion's error bit of the QP.
@@ -86,6 +88,7 @@ pub struct PacketCheck {
     conn_r: DFF<RxConnRow>,
     given_up_r: DFF<Bit>,
     qp_r: DFF<RxQpRow>,
+    access_r: DFF<RxAccessRow>,
     error_r: DFF<Bit>,
     is_write: DFF<Bit>,
     is_send: DFF<Bit>,
@@ -170,7 +173,7 @@ impl PacketCheck {
             op_ack: opcode("ACK"),
             conn_count: Constant::new((config.conns as u64).to_bits()),
             qp_count: Constant::new((config.qps as u64).to_bits());
-            clock, fault, header, timer, load, conn_row, qp_row, given_up, given_up_r, qp_error, verdict, fits, complete, key_code, found, receive_bytes,
+            clock, fault, header, timer, load, conn_row, qp_row, access, access_r, given_up, given_up_r, qp_error, verdict, fits, complete, key_code, found, receive_bytes,
             places_none, places_failed, places_room, response_used, write, send, ask, response, used, busy, consuming, probe, ack, allowed, bad_qp, qp, fresh, duplicate, outside, code, rnr, fails, qp_failed,
             looks, finds, failed, late, again, conn_r, qp_r, error_r, is_write, is_send, is_read,
             is_atomic, is_response, has_imm, is_nop, is_probe, is_ack, permits, unaligned, huge, busy_r, used_r, asks, in_error, allowed_r, bad_qp_r, qp_failed_r, too_long, touches_key, places, end, fresh_r, duplicate_r, outside_r, looks_r,
@@ -190,6 +193,7 @@ impl Logic for PacketCheck {
             conn_r,
             given_up_r,
             qp_r,
+            access_r,
             error_r,
             is_write,
             is_send,
@@ -230,6 +234,7 @@ impl Logic for PacketCheck {
             self.conn_r.d.next = self.conn_row.val();
             self.given_up_r.d.next = self.reads.val() & !self.timer.val() & self.given_up.val();
             self.qp_r.d.next = self.qp_row.val();
+            self.access_r.d.next = self.access.val();
             self.error_r.d.next = self.qp_error.val();
             self.is_write.d.next = !self.timer.val() & (self.header.val().opcode == self.op_write.val());
             self.is_send.d.next = self.sends.val() & !self.timer.val() & (self.header.val().opcode == self.op_send.val());
@@ -269,9 +274,10 @@ impl Logic for PacketCheck {
         self.places.d.next = self.header.val().payload_bytes.any();
         comment!("D2: what the queue pair allows");
         self.permits.d.next = self.is_send.q.val()
-            | (self.is_write.q.val() & (self.qp_r.q.val().remote_write | !self.reads.val()))
-            | (self.is_read.q.val() & self.qp_r.q.val().remote_read)
-            | (self.is_atomic.q.val() & self.qp_r.q.val().remote_atomic);
+            | (self.is_write.q.val() & self.access_r.q.val().remote_write)
+            | (self.is_read.q.val() & self.access_r.q.val().remote_read)
+            | (self.is_atomic.q.val() & self.access_r.q.val().remote_atomic)
+            | (self.fault.val() == 29);
         self.unaligned.d.next = self.is_atomic.q.val() & self.header.val().va.get_bits::<3>(0).any();
         self.huge.d.next =
             self.is_read.q.val() & self.header.val().length.get_bit(31) & self.header.val().length.get_bits::<31>(0).any();

@@ -1,10 +1,11 @@
-//! rx_config: applies table writes (CONN, PATH, QP, KEY) to the receive side, as one step of rx_core.
+//! rx_config: applies table writes (CONN, PATH, QP, KEY, ACCESS) to the receive side, as one step of rx_core.
 //! In: the csr broadcast, `go` when rx_core stands still, `others_busy`. Out: write strobes for the tables, `active` until the last one is
 //! done, `taken` in its last clock. Guarantees: an index out of range writes nothing; writing CONN clears all eight path rows to their start
 //! PPSNs, opening or closing; a row QP is taken when no other block is busy with it any more.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
+use mrnic_regs::table;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -46,6 +47,7 @@ pub struct RxConfig {
     pub start_msn: Signal<Out, Bits<24>>,
     pub conn_write: Signal<Out, Bit>,
     pub qp_write: Signal<Out, Bit>,
+    pub access_write: Signal<Out, Bit>,
     pub key_write: Signal<Out, Bit>,
     pub path_write: Signal<Out, Bit>,
     pub path_row: Signal<Out, Bits<24>>,
@@ -64,19 +66,23 @@ pub struct RxConfig {
     mine: Signal<Local, Bit>,
     within: Signal<Local, Bit>,
     row: Signal<Local, Bits<24>>,
+    /// The tables of the receive side, and their rows.
+    tables: [Constant<Bits<8>>; 5],
     limit: [Constant<Bits<24>>; 5],
     last_row: Constant<Bits<24>>,
 }
 
 impl RxConfig {
     pub fn new(config: &BuildConfig) -> Self {
-        let limits = [0, config.conns, config.path_rows(), config.qps, config.keys];
+        let tables = [table::conn::NUMBER, table::path::NUMBER, table::qp::NUMBER, table::key::NUMBER, table::access::NUMBER];
+        let limits = [config.conns, config.path_rows(), config.qps, config.keys, config.qps];
         filled!(RxConfig {
             starts: Ram::new(config.path_rows()),
+            tables: array_init::array_init(|k| Constant::new(u64::from(tables[k]).to_bits())),
             limit: array_init::array_init(|k| Constant::new((limits[k] as u64).to_bits())),
             last_row: Constant::new((config.path_rows() as u64 - 1).to_bits());
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, others_busy, pending, go, active, taken, taken_table, clearing, index, words,
-            start_msn, conn_write, qp_write, key_write, path_write, path_row, path_number, path_start, init_done, state,
+            start_msn, conn_write, qp_write, access_write, key_write, path_write, path_row, path_number, path_start, init_done, state,
             walk, waiting, table, at, data, msn, path, mine, within, row,
         })
     }
@@ -90,11 +96,11 @@ impl Logic for RxConfig {
         clock!(self, clock, starts);
         self.mine.next = false;
         self.within.next = false;
-        for k in 1..5 {
-            if self.cfg_table.val() == k.to_bits::<8>() {
+        for k in 0..5 {
+            if self.cfg_table.val() == self.tables[k].val() {
                 self.mine.next = self.cfg_valid.val();
             }
-            if (self.table.q.val() == k.to_bits::<8>()) & (bit_cast::<24, 16>(self.at.q.val()) < self.limit[k].val()) {
+            if (self.table.q.val() == self.tables[k].val()) & (bit_cast::<24, 16>(self.at.q.val()) < self.limit[k].val()) {
                 self.within.next = true;
             }
         }
@@ -118,6 +124,7 @@ impl Logic for RxConfig {
         self.start_msn.next = self.msn.q.val();
         self.conn_write.next = false;
         self.qp_write.next = false;
+        self.access_write.next = false;
         self.key_write.next = false;
         self.path_write.next = false;
         self.row.next = (bit_cast::<24, 16>(self.at.q.val()) << 3) | bit_cast::<24, 3>(self.path.q.val());
@@ -155,8 +162,10 @@ impl Logic for RxConfig {
                         self.starts.write_enable.next = true;
                     } else if self.table.q.val() == 3 {
                         self.qp_write.next = true;
-                    } else {
+                    } else if self.table.q.val() == 4 {
                         self.key_write.next = true;
+                    } else {
+                        self.access_write.next = true;
                     }
                 }
             }

@@ -78,7 +78,11 @@ pub struct RxQpRow {
     pub pd: Bits<16>,
     pub peer_qpn: Bits<24>,
     pub failed: Bit,
-    /// D2: what the peer may do.
+}
+
+/// D2: what a queue pair allows its peer: cfg table 3, and 6 while it is open.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct RxAccessRow {
     pub remote_write: Bit,
     pub remote_read: Bit,
     pub remote_atomic: Bit,

@@ -2,7 +2,7 @@
 //! In: addresses to read; the path row and the error of a QP that a step writes; the strobes of rx_config. Out: the rows, one clock later.
 //! Guarantees: after reset every connection and QP is closed and every path row is zero; a path opens known to arrive by itself. A connection
 //! that was given up stays so until it is written again.
-use super::rx_rows::{RxConnRow, RxPathRow, RxQpRow};
+use super::rx_rows::{RxAccessRow, RxConnRow, RxPathRow, RxQpRow};
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -21,6 +21,8 @@ pub struct RxTables {
     pub read_row: Signal<In, Bits<24>>,
     pub conn: Signal<Out, RxConnRow>,
     pub qp: Signal<Out, RxQpRow>,
+    /// Read as `qp`.
+    pub access: Signal<Out, RxAccessRow>,
     pub path: Signal<Out, RxPathRow>,
     /// A step writes a path back.
     pub put: Signal<In, Bit>,
@@ -40,7 +42,9 @@ pub struct RxTables {
     pub open_conn: Signal<In, Bit>,
     pub open_qp: Signal<In, Bit>,
     pub open_path: Signal<In, Bit>,
-    /// With `open_conn`, `open_qp`: index and words of the write.
+    /// D2: what an open QP allows changes.
+    pub set_access: Signal<In, Bit>,
+    /// With `open_conn`, `open_qp`, `set_access`: index and words of the write.
     pub index: Signal<In, Bits<16>>,
     pub words: Signal<In, Bits<256>>,
     /// With `open_path`.
@@ -49,6 +53,8 @@ pub struct RxTables {
     pub init_done: Signal<Out, Bit>,
     conns: Ram<RxConnRow>,
     qps: Ram<RxQpRow>,
+    /// Apart from `qps`, so that neither write has to read what the other wrote.
+    accesses: Ram<RxAccessRow>,
     paths: Ram<RxPathRow>,
     /// One row if the build has no READs.
     lost: Ram<Bit>,
@@ -61,6 +67,7 @@ pub struct RxTables {
     walk: DFF<Bits<24>>,
     no_path: Constant<RxPathRow>,
     no_qp: Constant<RxQpRow>,
+    no_access: Constant<RxAccessRow>,
     last_row: Constant<Bits<24>>,
 }
 
@@ -69,14 +76,16 @@ impl RxTables {
         filled!(RxTables {
             conns: Ram::new(config.conns),
             qps: Ram::new(config.qps),
+            accesses: Ram::new(config.qps),
             paths: Ram::new(config.path_rows()),
             lost: Ram::new(if config.reads { config.conns } else { 1 }),
             reads: Constant::new(config.reads),
             no_path: Constant::new(RxPathRow::default()),
             no_qp: Constant::new(RxQpRow::default()),
+            no_access: Constant::new(RxAccessRow::default()),
             last_row: Constant::new((config.path_rows().max(config.qps) as u64 - 1).to_bits());
-            clock, reset, read_conn, read_qp, read_row, conn, qp, path, put, put_row, put_path, fail, fail_qp, fail_row,
-            open_conn, open_qp, open_path, index, words, path_row, path_number, init_done, walking, walk, give_up, give_up_conn, given_up,
+            clock, reset, read_conn, read_qp, read_row, conn, qp, access, path, put, put_row, put_path, fail, fail_qp, fail_row,
+            open_conn, open_qp, open_path, set_access, index, words, path_row, path_number, init_done, walking, walk, give_up, give_up_conn, given_up,
             losing, losing_conn, lost_at,
         })
     }
@@ -87,13 +96,15 @@ impl Logic for RxTables {
     fn update(&mut self) {
         comment!("module rx_tables: rows of connections, QPs and paths of the receive side");
         dff_setup!(self, clock, walking, walk, losing, losing_conn);
-        clock!(self, clock, conns, qps, paths, lost);
+        clock!(self, clock, conns, qps, accesses, paths, lost);
         self.init_done.next = !self.walking.q.val();
         self.conns.read_address.next = bit_cast::<24, 16>(self.read_conn.val());
         self.qps.read_address.next = bit_cast::<24, 16>(self.read_qp.val());
+        self.accesses.read_address.next = bit_cast::<24, 16>(self.read_qp.val());
         self.paths.read_address.next = self.read_row.val();
         self.conn.next = self.conns.read_data.val();
         self.qp.next = self.qps.read_data.val();
+        self.access.next = self.accesses.read_data.val();
         self.path.next = self.paths.read_data.val();
 
         self.conns.write_enable.next = self.open_conn.val();
@@ -113,10 +124,14 @@ impl Logic for RxTables {
             self.qps.write_data.next.peer_qpn = self.words.val().get_bits::<24>(32);
             self.qps.write_data.next.pd = self.words.val().get_bits::<16>(224);
             self.qps.write_data.next.failed = false;
-            self.qps.write_data.next.remote_write = self.words.val().get_bit(2);
-            self.qps.write_data.next.remote_read = self.words.val().get_bit(3);
-            self.qps.write_data.next.remote_atomic = self.words.val().get_bit(4);
         }
+
+        comment!("D2: the bits stand in the same places of both tables");
+        self.accesses.write_enable.next = self.open_qp.val() | self.set_access.val();
+        self.accesses.write_address.next = bit_cast::<24, 16>(self.index.val());
+        self.accesses.write_data.next.remote_write = self.words.val().get_bit(2);
+        self.accesses.write_data.next.remote_read = self.words.val().get_bit(3);
+        self.accesses.write_data.next.remote_atomic = self.words.val().get_bit(4);
 
         self.paths.write_enable.next = self.open_path.val() | self.put.val();
         self.paths.write_address.next = self.put_row.val();
@@ -161,6 +176,9 @@ impl Logic for RxTables {
             self.qps.write_enable.next = true;
             self.qps.write_address.next = self.walk.q.val();
             self.qps.write_data.next = self.no_qp.val();
+            self.accesses.write_enable.next = true;
+            self.accesses.write_address.next = self.walk.q.val();
+            self.accesses.write_data.next = self.no_access.val();
             self.paths.write_enable.next = true;
             self.paths.write_address.next = self.walk.q.val();
             self.paths.write_data.next = self.no_path.val();

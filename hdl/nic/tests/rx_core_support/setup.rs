@@ -3,7 +3,7 @@
 use super::receives::{Queue, Receives};
 use super::{Rig, Stream, CAP, CONNS, QPS};
 use crate::rx_support::{Bench, Rng};
-use mrnic_model::{ConnConfig, KeyConfig, Nic, NicConfig, PathConfig, QpConfig, Rights, Stage};
+use mrnic_model::{ConnConfig, KeyConfig, Nic, NicConfig, PathConfig, QpAccess, QpConfig, Rights, Stage};
 use mrnic_nic::config::BuildConfig;
 use mrnic_nic::rx::rx_core::RxCore;
 use mrnic_wire::{Body, NetAddr};
@@ -83,7 +83,7 @@ pub fn rig(build: &BuildConfig, seed: u64) -> Rig {
         rig.cfg(4, index, &words);
     }
     // what lies outside the tables is ignored
-    for table in 1..5 {
+    for table in [1, 2, 3, 4, 6] {
         rig.cfg(table, 60_000, &[1; 16]);
     }
     rig
@@ -130,7 +130,7 @@ impl Rig {
         self.receives.queues[qp as usize] = Queue::new(qp, timer);
         self.model.open_qp(qp, &config).expect("a queue pair");
         let mut words = [0; 10];
-        words[0] = 1 | u32::from(conn) << 16;
+        words[0] = 1 | 7 << 2 | u32::from(conn) << 16;
         words[1] = 0x200 + qp;
         words[7] = 7;
         words[9] = start & 0xFF_FFFF;
@@ -138,6 +138,14 @@ impl Rig {
         self.qp_error[qp as usize] = false;
         self.streams[qp as usize] = Stream { msn: start & 0xFF_FFFF, ..Stream::default() };
         self.missing.retain(|m| m.2.dest_qp != qp || matches!(m.2.body, Body::Nop { .. }));
+        self.frozen = false;
+    }
+
+    /// D2: what an open queue pair allows changes; the packets under way come before.
+    pub fn allow(&mut self, qp: u32, remote_write: bool) {
+        self.freeze();
+        self.model.set_access(qp, QpAccess { remote_write, ..QpAccess::ALL });
+        self.cfg(6, qp, &[3 << 3 | u32::from(remote_write) << 2]);
         self.frozen = false;
     }
 

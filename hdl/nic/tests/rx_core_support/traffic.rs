@@ -197,6 +197,12 @@ pub fn traffic(build: &BuildConfig, seed: u64, rounds: u64, odd: u64, fault: u64
                     rig.open_qp(qp);
                 }
             }
+            for qp in 0..QPS {
+                if rig.rng.chance(8) {
+                    let allowed = rig.rng.chance(60);
+                    rig.allow(qp, allowed);
+                }
+            }
             if rig.rng.chance(10) {
                 let conn = rig.rng.below(CONNS.into()) as u16;
                 rig.open(conn);

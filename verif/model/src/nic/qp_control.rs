@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 
 use super::qp::Qp;
 use super::Nic;
-use crate::config::{QpConfig, QpState};
+use crate::config::{QpAccess, QpConfig, QpState};
 use crate::error::{ConfigError, StepError};
 use crate::event::AsyncEvent;
 use crate::tx::messages::Fail;
@@ -171,6 +171,13 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         qp.config = config;
         qp.send.set_retries(retries);
         Ok(())
+    }
+
+    /// D2: names what an open QP allows its peer after it was opened. A QP that is closed allows nothing.
+    pub fn set_access(&mut self, qpn: u32, access: QpAccess) {
+        if let Ok(qp) = self.qp_mut(qpn) {
+            qp.config.access = access;
+        }
     }
 
     /// The state of a QP.

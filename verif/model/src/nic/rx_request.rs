@@ -212,7 +212,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     ) -> Result<Option<Place>, MakCode> {
         let Ok(qp) = self.qp(qpn) else { return Err(MakCode::BadQp) };
         // D2: what the QP allows.
-        if self.config.stage == Stage::Full && !qp.config.access.remote_write {
+        if !qp.config.access.remote_write {
             return Err(MakCode::Access);
         }
         // A zero-length message touches no key.

@@ -142,6 +142,7 @@ fn d2_refusals() {
     let no = |remote_read, remote_write| QpConfig { access: QpAccess { remote_read, remote_write, ..QpAccess::ALL }, ..usual };
     assert_eq!(run(no(false, true), &|_| {}), (10, 2));
     assert_eq!(run(no(true, false), &|w| w.opcode = WQE_WRITE), (10, 2));
+    assert_eq!(run(no(true, false), &|w| (w.opcode, w.length) = (WQE_WRITE, 0)), (10, 2), "without bytes too");
     assert_eq!(run(QpConfig { max_rd_atomic: 0, ..usual }, &|_| {}), (2, 0), "W1");
 }
 

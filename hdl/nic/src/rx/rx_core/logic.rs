@@ -517,6 +517,7 @@ impl Logic for RxCore {
         self.check.timer.next = self.is_timer.q.val() | self.is_run.q.val();
         self.check.conn_row.next = self.tables.conn.val();
         self.check.qp_row.next = self.tables.qp.val();
+        self.check.access.next = self.tables.access.val();
         self.check.given_up.next = self.tables.given_up.val();
         self.tables.give_up.next = self.cerr_valid.val();
         self.tables.give_up_conn.next = self.cerr_conn.val();
@@ -559,6 +560,7 @@ impl Logic for RxCore {
         self.tables.open_conn.next = self.setup.conn_write.val();
         self.tables.open_qp.next = self.setup.qp_write.val();
         self.tables.open_path.next = self.setup.path_write.val();
+        self.tables.set_access.next = self.setup.access_write.val();
         self.tables.index.next = self.setup.index.val();
         self.tables.words.next = self.setup.words.val();
         self.tables.path_row.next = self.setup.path_row.val();
