@@ -159,11 +159,14 @@ pub enum Verbs {
         rounds: u32,
         #[arg(long, env = "MRNIC_SEED", default_value_t = 1)]
         seed: u64,
-        /// Only SEND and RDMA WRITE, with and without immediate, out of one piece of memory and into one: what the device rtl does.
+        /// All opcodes out of one piece of memory and into one: what the device rtl does.
         #[arg(long)]
+        one_piece: bool,
+        /// Only SEND and RDMA WRITE, with and without immediate, out of one piece of memory and into one.
+        #[arg(long, conflicts_with = "one_piece")]
         sends: bool,
         /// Only RDMA WRITE without immediate, out of one piece of memory.
-        #[arg(long, conflicts_with = "sends")]
+        #[arg(long, conflicts_with_all = ["one_piece", "sends"])]
         writes: bool,
     },
     /// Build libibverbs.so.1, to be used through LD_LIBRARY_PATH.
@@ -211,10 +214,11 @@ impl Verbs {
                 };
                 accept::run(&options).map(status)
             }
-            Verbs::Soak { server, port, rounds, seed, sends, writes } => {
-                let kinds = match (sends, writes) {
-                    (true, _) => soak::Kinds::SendsAndWrites,
-                    (_, true) => soak::Kinds::Writes,
+            Verbs::Soak { server, port, rounds, seed, one_piece, sends, writes } => {
+                let kinds = match (one_piece, sends, writes) {
+                    (true, ..) => soak::Kinds::OnePiece,
+                    (_, true, _) => soak::Kinds::SendsAndWrites,
+                    (.., true) => soak::Kinds::Writes,
                     _ => soak::Kinds::All,
                 };
                 println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, kinds, server })?);

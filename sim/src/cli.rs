@@ -45,7 +45,7 @@ enum Command {
     },
     /// Write the Verilog of a build.
     Emit {
-        /// Named build: sim, sim_min, sim_w128, sim_faults, bench512, ecp5, corundum10g, corundum25g, corundum100g or
+        /// Named build: sim, sim_min, sim_w128, sim_reads, bench512, ecp5, corundum10g, corundum25g, corundum100g or
         /// corundum100g_4k.
         #[arg(long)]
         build: String,
@@ -94,7 +94,7 @@ struct ServeArgs {
     #[arg(long, env = "MRNIC_SESSION")]
     session: Option<PathBuf>,
     /// Named build.
-    #[arg(long, default_value = "sim")]
+    #[arg(long, default_value = mrnic_host_driver::rtl::serve::BUILD)]
     build: String,
     /// Network: a shipped scenario, or a TOML file; its [fabric] and [host] tables count.
     #[arg(long, env = "MRNIC_SCENARIO")]

@@ -52,7 +52,10 @@ impl RowReader {
             table::qp::NUMBER => rows::read_qp(row)
                 .map_or(RowChange::CloseQp, |(config, rings)| RowChange::OpenQp(Box::new((config, host_rings(&rings))))),
             table::key::NUMBER => RowChange::Key(rows::read_key(row)),
-            table::rnr::NUMBER => RowChange::RnrRetry(rows::read_rnr_retry(row)),
+            table::rts::NUMBER => {
+                let limits = rows::read_send_limits(row);
+                RowChange::SendLimits { rnr_retry: limits.rnr_retry, max_rd_atomic: limits.max_rd_atomic }
+            }
             table::access::NUMBER => RowChange::Access(rows::read_access(row)),
             _ => RowChange::Nothing,
         };

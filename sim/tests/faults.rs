@@ -1,6 +1,6 @@
 //! Faults planted in the RTL must be caught, and by the rule they break.
 //!
-//! In: build `sim_faults`, one small scenario for each fault, which makes node 0 take the faulty step. Out: the lockstep
+//! In: build `sim_reads`, one small scenario for each fault, which makes node 0 take the faulty step. Out: the lockstep
 //! checker's divergence. Guarantees: the same scenario passes without the fault, so that it is the fault that is caught.
 use mrnic_lockstep::Divergence;
 use mrnic_nic::config;
@@ -11,7 +11,7 @@ use mrnic_sim::world::{Options, Outcome, RunError, World};
 use mrnic_verilated::Model;
 use std::sync::OnceLock;
 
-const BUILD: &str = "sim_faults";
+const BUILD: &str = "sim_reads";
 
 /// One model, Verilated once for all tests.
 fn model() -> &'static Model {

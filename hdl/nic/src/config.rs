@@ -282,10 +282,8 @@ pub const BUILDS: &[BuildConfig] = &[
     BuildConfig { name: "sim_min", msgs_per_stream: 4, conn_fifo: 4, pool_packets: 128, fifo: MIN_FIFOS, ..SIM },
     // Windows of 128 packets, the second of the three widths (`ecp5` has the third).
     BuildConfig { name: "sim_w128", window_bits: 128, ..SIM },
-    // READ and atomics too, with the fault input.
+    // READ and atomics too, and the fault input as a port of the top level; what `mrnic serve` serves to programs.
     BuildConfig { name: "sim_reads", reads: true, faults: true, ..SIM },
-    // The fault input is a port of the top level.
-    BuildConfig { name: "sim_faults", faults: true, ..SIM },
     BuildConfig {
         name: "bench512",
         data_width: 512,

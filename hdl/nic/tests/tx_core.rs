@@ -157,7 +157,7 @@ fn a_slow_completion_gets_the_right_packets() {
 /// A seeded fault must be noticed: the run with it fails, and says where.
 fn is_noticed(fault: u64, why: &str, weather: Weather) {
     let work = move || {
-        let mut bench = Bench::new(&build("sim_faults").unwrap(), Weather { fault, ..weather });
+        let mut bench = Bench::new(&BuildConfig { faults: true, ..build("sim").unwrap() }, Weather { fault, ..weather });
         bench.run(false);
     };
     let outcome = std::panic::catch_unwind(|| on_deep_stack(work));

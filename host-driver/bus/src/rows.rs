@@ -124,9 +124,18 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
         .write
 }
 
-/// The row that names the retries of an open queue pair (N3).
-pub fn rnr_retry(number: u16, retries: u8) -> TableWrite {
-    RowWriter::new(table::rnr::NUMBER, number).set(table::rnr::RETRY, retries).write
+/// What a program names on the way to RTS, of a queue pair that is open: how often a message may find no receive (N3), and how many READs and
+/// atomics may be outstanding (D1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendLimits {
+    pub rnr_retry: u8,
+    pub max_rd_atomic: u8,
+}
+
+/// The row that names the limits of an open queue pair.
+pub fn send_limits(number: u16, limits: SendLimits) -> TableWrite {
+    use table::rts as f;
+    RowWriter::new(f::NUMBER, number).set(f::RNR_RETRY, limits.rnr_retry).set(f::MAX_RD_ATOMIC, limits.max_rd_atomic).write
 }
 
 /// The row that changes what an open queue pair allows its peer (D2).
@@ -229,9 +238,10 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
     Some((config, rings))
 }
 
-/// What [`rnr_retry`] wrote.
-pub fn read_rnr_retry(row: &Row) -> u8 {
-    table::rnr::RETRY.get(row) as u8
+/// What [`send_limits`] wrote.
+pub fn read_send_limits(row: &Row) -> SendLimits {
+    use table::rts as f;
+    SendLimits { rnr_retry: f::RNR_RETRY.get(row) as u8, max_rd_atomic: f::MAX_RD_ATOMIC.get(row) as u8 }
 }
 
 /// What [`access`] wrote.
@@ -309,7 +319,8 @@ mod tests {
         assert_eq!(read_key(&key(63, &region).row), region);
         let written = super::access(11, access);
         assert_eq!((written.table, written.index, read_access(&written.row)), (6, 11, access));
-        let retries = rnr_retry(11, 6);
-        assert_eq!((retries.table, retries.index, read_rnr_retry(&retries.row)), (5, 11, 6));
+        let limits = SendLimits { rnr_retry: 6, max_rd_atomic: 0xfd };
+        let write = send_limits(11, limits);
+        assert_eq!((write.table, write.index, read_send_limits(&write.row)), (5, 11, limits));
     }
 }

@@ -46,6 +46,7 @@ pub const LADDER: &[Row] = &[
     row(Single, true, "ibv_devices"),
     row(Single, true, "ibv_devinfo -v"),
     row(Soak, true, "soak --rounds 50"),
+    row(Soak, true, "soak --one-piece --rounds 50"),
     row(Soak, true, "soak --sends --rounds 20"),
     row(Soak, true, "soak --writes --rounds 20"),
     row(Pair, true, "ibv_rc_pingpong -g 0 -n 200"),
@@ -83,7 +84,8 @@ pub const LADDER: &[Row] = &[
     row(Pair, false, "ib_send_lat -a -n 5"),
     row(Pair, true, "ib_atomic_bw -n 100"),
     row(Pair, false, "ib_atomic_bw -q 4 -A CMP_AND_SWAP -n 100"),
-    row(Pair, false, "ib_atomic_lat -n 100"),
+    row(Pair, true, "ib_atomic_lat -n 100"),
+    row(Pair, false, "ib_atomic_lat -A CMP_AND_SWAP -n 100"),
     row(Pyverbs, false, "pyverbs test_device"),
     row(Pyverbs, false, "pyverbs test_pd"),
     row(Pyverbs, false, "pyverbs test_mr"),
@@ -114,12 +116,10 @@ impl Row {
     fn not_for_rtl(&self) -> Option<&'static str> {
         match self.program() {
             _ if self.line.contains("srq") => Some("the RTL has no shared receive queues"),
-            program if program.starts_with("ib_read") => Some("the RTL has no READ"),
-            program if program.starts_with("ib_atomic") => Some("the RTL has no atomics"),
-            "soak" if !self.line.contains("--sends") && !self.line.contains("--writes") => {
-                Some("it asks for READ, atomics and scatter lists: `soak --sends` is for the RTL")
+            "soak" if self.line.starts_with("soak --rounds") => {
+                Some("it asks for scatter lists: `soak --one-piece` is for the RTL")
             }
-            "pyverbs" => Some("they ask for READ, atomics and shared receive queues too"),
+            "pyverbs" => Some("they ask for shared receive queues and scatter lists too"),
             _ => None,
         }
     }
@@ -185,10 +185,10 @@ mod tests {
         let lines = |device| LADDER.iter().filter(move |row| row.not_for(device).is_none()).map(|row| row.line);
         assert_eq!(lines("model").count(), LADDER.len());
         let of_rtl: Vec<_> = lines("rtl").collect();
-        for line in ["ibv_devinfo -v", "soak --sends --rounds 20", "ib_write_bw -q 4 -n 100", "ib_send_lat -a -n 5"] {
+        for line in ["ibv_devinfo -v", "soak --one-piece --rounds 50", "ib_read_bw -q 4 -n 50", "ib_atomic_lat -n 100"] {
             assert!(of_rtl.contains(&line), "{line}");
         }
-        for word in ["srq", "read", "atomic", "pyverbs", "soak --rounds"] {
+        for word in ["srq", "pyverbs", "soak --rounds"] {
             assert!(of_rtl.iter().all(|line| !line.contains(word)), "{word}");
         }
         assert!(lines("loopback").all(|line| !line.contains("pingpong") && !line.starts_with("soak")));

@@ -3,15 +3,15 @@
 //! In: its actions. Out: rows of CONN, PATH and QP; queue pairs that are bound to a connection, or fail with it.
 use super::engine::Engine;
 use crate::completions::Slot;
-use crate::device::{QpState, WcStatus};
+use crate::device::{QpChange, QpState, WcStatus};
 use mrnic_firmware::{Action, Endpoint, State};
-use mrnic_host_bus::rows;
+use mrnic_host_bus::rows::{self, SendLimits};
 use mrnic_model::{QpAccess, QpConfig};
 use mrnic_regs::{reg, table};
 use std::time::{Duration, Instant};
 
-/// Of `rnr_retry`: without limit.
-const RNR_RETRY_UNLIMITED: u8 = 7;
+/// Before the program has named them: without limit; no READs and atomics.
+const UNNAMED: SendLimits = SendLimits { rnr_retry: 7, max_rd_atomic: 0 };
 /// How often in a row the NIC is asked whether a queue pair number is drained; it takes some clocks to look.
 const DRAIN_READS: u32 = 8;
 /// A number that has not drained by then is opened all the same: only a connection that the NIC has given up keeps packets for so long, and on that
@@ -79,8 +79,8 @@ impl Engine {
     }
 
     /// Opens the queue pair in the NIC, at once or when nothing of an earlier queue pair of this number is under way (section 10). Both streams
-    /// begin at MSN 0: the row is written whole in RTR, when a program has not yet said at which PSN it will begin to send, nor its rnr_retry,
-    /// which has a row of its own and no limit until then.
+    /// begin at MSN 0: the row is written whole in RTR, when a program has not yet said at which PSN it will begin to send, nor rnr_retry and
+    /// max_rd_atomic, which have a row of their own.
     fn bind(&mut self, qpn: u32, conn: u16) {
         if !self.number_is_drained(qpn) {
             self.deferred.entry(qpn).or_insert((Instant::now(), conn)).1 = conn;
@@ -89,13 +89,15 @@ impl Engine {
         self.deferred.remove(&qpn);
         let Some(entry) = self.qp(qpn) else { return };
         entry.conn = Some(conn);
-        let rings = entry.queues.rings.rings();
+        let (rings, limits) = (entry.queues.rings.rings(), entry.limits.unwrap_or(UNNAMED));
         let config = QpConfig {
             pd: entry.pd,
             cq_log2: rings.cq_log2,
             access: entry.access,
             min_rnr_timer: entry.min_rnr_timer,
-            rnr_retry: entry.rnr_retry.unwrap_or(RNR_RETRY_UNLIMITED),
+            rnr_retry: limits.rnr_retry,
+            max_rd_atomic: limits.max_rd_atomic,
+            max_dest_rd_atomic: entry.max_dest_rd_atomic,
             ..QpConfig::new(conn, entry.dest_qpn)
         };
         self.write_row(&rows::qp(qpn as u16, &config, &rings));
@@ -135,12 +137,17 @@ impl Engine {
         drained
     }
 
-    /// N3: the program names its retries on the way to RTS.
-    pub fn name_retries(&mut self, qpn: u32, retries: u8) {
-        let Some(entry) = self.qp(qpn) else { return };
-        entry.rnr_retry = Some(retries);
+    /// N3, D1: the program names its retries, and how many READs and atomics it has outstanding, on the way to RTS.
+    pub fn name_limits(&mut self, qpn: u32, change: &QpChange) {
+        let Some(entry) = self.qp(qpn).filter(|_| change.rnr_retry.is_some() || change.max_rd_atomic.is_some()) else { return };
+        let known = entry.limits.unwrap_or(UNNAMED);
+        let limits = SendLimits {
+            rnr_retry: change.rnr_retry.unwrap_or(known.rnr_retry),
+            max_rd_atomic: change.max_rd_atomic.unwrap_or(known.max_rd_atomic),
+        };
+        entry.limits = Some(limits);
         if entry.conn.is_some() {
-            self.write_row(&rows::rnr_retry(qpn as u16, retries));
+            self.write_row(&rows::send_limits(qpn as u16, limits));
         }
     }
 

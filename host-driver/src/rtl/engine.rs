@@ -161,6 +161,8 @@ impl Engine {
             window: 1 << reg::caps::WINDOW_LOG2.get(&caps).min(8),
             keys: identity.keys,
             sends: reg::caps2::SENDS.get(&caps2) == 1,
+            reads: reg::caps2::READS.get(&caps2) == 1,
+            messages: 1 << reg::caps::MSGS_LOG2.get(&caps),
         };
         if sizes.qps <= FIRST_QPN || sizes.keys < 2 {
             return Err(gone(format!("a NIC of {} queue pairs and {} keys is too small", sizes.qps, sizes.keys)));

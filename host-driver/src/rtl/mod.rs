@@ -8,6 +8,7 @@ mod connect;
 mod device;
 mod engine;
 mod harvest;
+mod operation;
 mod pages;
 mod qp;
 mod queue;
@@ -43,6 +44,10 @@ pub struct Sizes {
     pub keys: u32,
     /// It has SEND, immediates, and receive queues.
     pub sends: bool,
+    /// It has READ and atomics.
+    pub reads: bool,
+    /// Requests of a queue pair that may be outstanding.
+    pub messages: u32,
 }
 
 /// The folder where the NICs are served.
@@ -88,8 +93,10 @@ impl Provider for RtlProvider {
     }
 }
 
-/// What the RTL can do: RDMA WRITE and SEND with and without immediate, out of one piece of memory and into one.
+/// What the RTL can do: RDMA WRITE and SEND with and without immediate, READ and atomics, out of one piece of memory and into one.
 fn limits(sizes: &Sizes, build: &str) -> Limits {
+    // Programs state at least 1, also where they read nothing.
+    let max_rd_atomic = if sizes.reads { sizes.messages } else { 1 };
     Limits {
         firmware: format!("{} {build}", env!("CARGO_PKG_VERSION")),
         guid: GUID,
@@ -108,10 +115,15 @@ fn limits(sizes: &Sizes, build: &str) -> Limits {
         max_pd: 256,
         max_srq: 0,
         max_srq_wr: 0,
-        // Programs state at least 1, also where they read nothing.
-        max_rd_atomic: 1,
-        max_rd_atomic_total: sizes.qps,
-        operations: Operations { send: sizes.sends, write: true, immediate: sizes.sends, read: false, atomic: false },
+        max_rd_atomic,
+        max_rd_atomic_total: max_rd_atomic * sizes.qps,
+        operations: Operations {
+            send: sizes.sends,
+            write: true,
+            immediate: sizes.sends,
+            read: sizes.reads,
+            atomic: sizes.reads,
+        },
         ports: 1,
     }
 }

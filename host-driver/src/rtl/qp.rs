@@ -10,6 +10,7 @@ use crate::model::{access_of, endpoint_of, ip_of_gid, place_of, InlineSlab};
 use crate::rules::Access;
 use crate::verbs::lock;
 use mrnic_firmware::{Endpoint, Lease};
+use mrnic_host_bus::rows::SendLimits;
 use mrnic_model::QpAccess;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
@@ -36,8 +37,10 @@ pub struct Entry {
     pub access: QpAccess,
     /// Encoded as the program named them.
     pub min_rnr_timer: u8,
+    /// READs and atomics of the peer that are kept (D3).
+    pub max_dest_rd_atomic: u8,
     /// As the program named it in RTS.
-    pub rnr_retry: Option<u8>,
+    pub limits: Option<SendLimits>,
     pub peer: Option<Endpoint>,
     pub lease: Option<Lease>,
     /// It is open in the NIC, on this connection.
@@ -109,7 +112,7 @@ impl Engine {
         let now_us = self.now_us();
         let Some(entry) = self.qp(qpn) else { return bound };
         entry.wanted = QpState::Reset;
-        entry.rnr_retry = None;
+        entry.limits = None;
         (entry.failed, entry.draining, entry.rung, entry.peer) = (false, false, (0, 0), None);
         entry.send_cq.forget(qpn);
         entry.recv_cq.forget(qpn);
@@ -160,8 +163,12 @@ impl Engine {
         };
         let entry = self.qp(qpn).ok_or_else(gone)?;
         let state = entry.state();
+        if state == QpState::Sqd && change.max_rd_atomic.is_some() && entry.queues.outstanding() > 0 {
+            return Err(DeviceError::invalid("max_rd_atomic", "the send queue is not drained: wait for its event"));
+        }
         entry.dest_qpn = change.dest_qpn.unwrap_or(entry.dest_qpn);
         entry.min_rnr_timer = change.min_rnr_timer.unwrap_or(entry.min_rnr_timer);
+        entry.max_dest_rd_atomic = change.max_dest_rd_atomic.unwrap_or(entry.max_dest_rd_atomic);
         entry.notify_drained = change.notify_drained.unwrap_or(entry.notify_drained);
         if let Some(access) = change.access {
             self.name_access(qpn, access_of(access));
@@ -178,9 +185,7 @@ impl Engine {
             (QpState::Rtr | QpState::Sqd, QpState::Rts) => {
                 entry.wanted = QpState::Rts;
                 entry.draining = false;
-                if let Some(retries) = change.rnr_retry {
-                    self.name_retries(qpn, retries);
-                }
+                self.name_limits(qpn, change);
                 self.ring_what_waits(qpn);
             }
             (QpState::Rts, QpState::Sqd) => {
@@ -196,7 +201,10 @@ impl Engine {
                 self.harvest(qpn);
                 self.strand(qpn, WcStatus::Flushed);
             }
-            (_, to) => entry.wanted = to,
+            (_, to) => {
+                entry.wanted = to;
+                self.name_limits(qpn, change);
+            }
         }
         Ok(())
     }
@@ -253,7 +261,8 @@ impl Qp {
             dest_qpn: 0,
             access: QpAccess::ALL,
             min_rnr_timer: 0,
-            rnr_retry: None,
+            max_dest_rd_atomic: 0,
+            limits: None,
             peer: None,
             lease: None,
             conn: None,
@@ -320,6 +329,9 @@ impl QueuePair for Qp {
         let mut engine = lock(&self.shared.engine);
         if self.shared.is_stopped() || engine.fatal {
             return Err(PostError::Gone);
+        }
+        if !self.shared.limits.operations.has(request.op) {
+            return Err(PostError::BadOperation);
         }
         if engine.outstanding(self.qpn) >= self.capacity.max_send_wr {
             engine.run();

@@ -2,10 +2,10 @@
 //!
 //! In: requests and receives of the program. Out: WQEs and receives in the rings, and completions for those that have ended, in their order. Each
 //! keeps its slot until then.
+use super::operation::wqe_of;
 use super::rings::{Cqe, QueueRings, Recv, Wqe};
-use crate::device::{Completion, CompletionKind, Payload, PostError, RecvRequest, SendOp, SendRequest, WcStatus};
-use crate::model::{imm_of, InlineSlab};
-use mrnic_model::wqe::{WQE_SEND, WQE_SEND_IMM, WQE_WRITE, WQE_WRITE_IMM};
+use crate::device::{Completion, CompletionKind, Payload, PostError, RecvRequest, SendRequest, WcStatus};
+use crate::model::InlineSlab;
 use mrnic_regs::code;
 
 /// MAK.code bad_qp.
@@ -103,13 +103,6 @@ impl Queues {
 
     /// Writes a request into the ring. The caller has seen that a slot is free. A refused one changes nothing.
     pub fn push(&mut self, request: &SendRequest<'_>) -> Result<(), PostError> {
-        let (opcode, imm, remote) = match request.op {
-            SendOp::Write { remote, imm: None } => (WQE_WRITE, None, Some(remote)),
-            SendOp::Write { remote, imm } => (WQE_WRITE_IMM, imm, Some(remote)),
-            SendOp::Send { imm: None } => (WQE_SEND, None, None),
-            SendOp::Send { imm } => (WQE_SEND_IMM, imm, None),
-            _ => return Err(PostError::BadOperation),
-        };
         let (laddr, lkey, length) = match request.payload {
             Payload::Inline(data) => match &mut self.inline {
                 Some(slab) => slab.store(data).map(|sge| (sge.addr, sge.lkey, sge.len)).ok_or(PostError::BadInline)?,
@@ -120,9 +113,8 @@ impl Queues {
         };
         let slot = self.slot(self.rings.produced().0);
         self.requests[slot] = Request { wr_id: request.wr_id, kind: request.op.completion(), signaled: request.signaled };
-        let (raddr, rkey) = remote.map_or((0, 0), |remote| (remote.addr, remote.rkey));
-        let (solicited, imm) = (request.solicited, imm.map_or(0, imm_of));
-        self.rings.push(&Wqe { opcode, solicited, imm, wr_id: request.wr_id, laddr, lkey, raddr, rkey, length });
+        let (fenced, solicited, wr_id) = (request.fenced, request.solicited, request.wr_id);
+        self.rings.push(&Wqe { fenced, solicited, wr_id, laddr, lkey, length, ..wqe_of(request.op) });
         Ok(())
     }
 
@@ -203,7 +195,7 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Remote, Sge};
+    use crate::device::{Remote, SendOp, Sge};
 
     const REMOTE: Remote = Remote { addr: 1, rkey: 2 };
 
@@ -241,9 +233,6 @@ mod tests {
         assert_eq!(queue.push_recv(&RecvRequest { wr_id: 0, sges: &sges }), Err(PostError::TooManySges));
         assert_eq!(queue.push(&write(Payload::Inline(&[1]), 0)), Err(PostError::BadInline));
         let none = write(Payload::Sges(&[]), 0);
-        for op in [SendOp::Read { remote: REMOTE }, SendOp::FetchAdd { remote: REMOTE, add: 1 }] {
-            assert_eq!(queue.push(&SendRequest { op, ..none }), Err(PostError::BadOperation));
-        }
         assert_eq!((queue.outstanding(), queue.receives_outstanding()), (0, 0));
         queue.push(&write(Payload::Inline(&[]), 0)).unwrap();
         queue.push(&SendRequest { op: SendOp::Send { imm: Some([1, 2, 3, 4]) }, ..none }).unwrap();

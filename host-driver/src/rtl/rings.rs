@@ -13,6 +13,7 @@ const LOG2_MIN: u8 = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wqe {
     pub opcode: u8,
+    pub fenced: bool,
     pub solicited: bool,
     pub imm: u32,
     pub wr_id: u64,
@@ -21,6 +22,9 @@ pub struct Wqe {
     pub raddr: u64,
     pub rkey: u32,
     pub length: u32,
+    /// Of atomics.
+    pub compare: u64,
+    pub swap_add: u64,
 }
 
 impl Wqe {
@@ -29,6 +33,7 @@ impl Wqe {
         ring::wqe::OPCODE.set(&mut words, self.opcode.into());
         // Also those whose completion the program does not want to see: it frees their slot.
         ring::wqe::SIGNALED.set(&mut words, 1);
+        ring::wqe::FENCE.set(&mut words, self.fenced.into());
         ring::wqe::SOLICITED.set(&mut words, self.solicited.into());
         ring::wqe::LKEY.set(&mut words, self.lkey.into());
         ring::wqe::LADDR.set(&mut words, self.laddr.into());
@@ -37,6 +42,8 @@ impl Wqe {
         ring::wqe::LENGTH.set(&mut words, self.length.into());
         ring::wqe::IMM.set(&mut words, self.imm.into());
         ring::wqe::WR_ID.set(&mut words, self.wr_id.into());
+        ring::wqe::SWAP_ADD.set(&mut words, self.swap_add.into());
+        ring::wqe::COMPARE.set(&mut words, self.compare.into());
         words
     }
 }
@@ -254,7 +261,9 @@ mod tests {
     fn completions_are_taken_once_over_many_rounds_and_the_rings_are_apart() {
         let mut rings = QueueRings::new(5, 40);
         assert_eq!((rings.depths(), rings.range().0 % 4096), ((16, 64), 0));
-        let wqe = Wqe { opcode: 3, wr_id: 3, laddr: 1 << 40, lkey: 7, raddr: 9, rkey: 8, length: 77, imm: 5, solicited: true };
+        let message =
+            Wqe { opcode: 3, wr_id: 3, laddr: 1 << 40, lkey: 7, length: 77, imm: 5, solicited: true, ..Wqe::default() };
+        let wqe = Wqe { raddr: 9, rkey: 8, fenced: true, compare: 1 << 33, swap_add: 6, ..message };
         let recv = Recv { wr_id: 1 << 33, addr: 1 << 41, lkey: 6, length: 78 };
         let at = rings.rings();
         for i in 0..1000u64 {
@@ -270,8 +279,8 @@ mod tests {
             assert_eq!((cqe.wr_id, cqe.opcode, cqe.imm, cqe.solicited), (u64::from(!i as u32), 128, Some(i as u32), true));
         }
         let word = |base: u64, i| unsafe { (base as *const u32).add(i).read() };
-        let of_wqe = [0, 1, 3, 7, 8, 10].map(|i| word(at.sq_base, i));
-        assert_eq!(of_wqe, [0x503, 7, 0x100, 77, 5, 3]);
+        let of_wqe = [0, 1, 3, 7, 8, 10, 12, 15].map(|i| word(at.sq_base, i));
+        assert_eq!(of_wqe, [0x703, 7, 0x100, 77, 5, 3, 6, 2]);
         assert_eq!([0, 1, 3, 4, 6, 7].map(|i| word(at.rq_base, i)), [0, 6, 0x200, 78, 0, 2]);
         rings.reset();
         assert_eq!((rings.pop(), rings.pop_recv(), rings.produced()), (None, None, (0, 0)));

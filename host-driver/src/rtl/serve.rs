@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// The build of the NICs: the one that does all that programs may ask for.
+pub const BUILD: &str = "sim_reads";
+
 /// How long a server may take until it listens: its model is built by then.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -53,7 +56,7 @@ pub fn ensure_served(mrnic: &Path, session: &Path, scenario: Option<&OsStr>) -> 
         std::thread::sleep(Duration::from_millis(50));
     }
     let built = Command::new(mrnic)
-        .args(["model", "--build", "sim"])
+        .args(["model", "--build", BUILD])
         .stdout(Stdio::null())
         .status()
         .with_context(|| format!("start {}", mrnic.display()))?;
@@ -62,7 +65,7 @@ pub fn ensure_served(mrnic: &Path, session: &Path, scenario: Option<&OsStr>) -> 
     let path = log_of(session);
     let log = File::create(&path).with_context(|| format!("create {}", path.display()))?;
     let mut server = Command::new(mrnic);
-    server.args(["serve", "--build", "sim", "--session"]).arg(session).arg("--scenario").arg(scenario);
+    server.args(["serve", "--build", BUILD, "--session"]).arg(session).arg("--scenario").arg(scenario);
     // In a group of its own: an interrupt from the keyboard ends the programs, and then the server by itself.
     server.stdin(Stdio::null()).stdout(log.try_clone().context("the log's file")?).stderr(log).process_group(0);
     let mut server = server.spawn().with_context(|| format!("start {} serve", mrnic.display()))?;

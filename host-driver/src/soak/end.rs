@@ -159,7 +159,7 @@ impl End {
             };
             objects.qp = made(ibv_create_qp(objects.pd, &mut init), "ibv_create_qp")?;
             let (near, far) = (Region::new(objects.pd)?, Region::new(objects.pd)?);
-            Ok(End { near, far, peer: None, reads: if kinds == Kinds::All { 4 } else { 1 }, objects })
+            Ok(End { near, far, peer: None, reads: if matches!(kinds, Kinds::All | Kinds::OnePiece) { 4 } else { 1 }, objects })
         }
     }
 

@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub enum Kinds {
     #[default]
     All,
+    /// All opcodes, out of one piece and into one.
+    OnePiece,
     /// SEND and RDMA WRITE, with and without immediate; out of one piece and into one.
     SendsAndWrites,
     /// RDMA WRITE without immediate, out of one piece.

@@ -109,7 +109,7 @@ impl Plan {
 
     fn request(&mut self, rng: &mut SmallRng, base: usize, responder: &Address, kinds: Kinds) -> Request {
         let opcode = match kinds {
-            Kinds::All => OPCODES[rng.random_range(0..OPCODES.len())],
+            Kinds::All | Kinds::OnePiece => OPCODES[rng.random_range(0..OPCODES.len())],
             Kinds::SendsAndWrites => OPCODES[rng.random_range(0..SENDS_AND_WRITES)],
             Kinds::Writes => IBV_WR_RDMA_WRITE,
         };
@@ -185,9 +185,11 @@ mod tests {
         let all: Vec<_> = (0..50).flat_map(|round| plan(round, true).requests).collect();
         assert!(OPCODES.iter().all(|opcode| all.iter().any(|r| r.opcode == *opcode)));
         assert!(all.iter().filter(|r| r.is_atomic()).all(|r| (0x1004 + r.far_at) % 8 == 0));
-        let simple: Vec<_> =
-            (0..9).flat_map(|round| Plan::new(3, round, true, &responder, Kinds::SendsAndWrites).requests).collect();
-        assert!(simple.iter().all(|r| r.source.len() == 1 && r.buffer.as_ref().is_none_or(|b| b.len() == 1)));
+        let of = |kinds| -> Vec<_> { (0..9).flat_map(|round| Plan::new(3, round, true, &responder, kinds).requests).collect() };
+        let one_piece = |r: &Request| r.source.len() == 1 && r.buffer.as_ref().is_none_or(|b| b.len() == 1);
+        let (whole, simple) = (of(Kinds::OnePiece), of(Kinds::SendsAndWrites));
+        assert!(whole.iter().chain(&simple).all(one_piece) && !all.iter().all(one_piece));
+        assert!(OPCODES.iter().all(|opcode| whole.iter().any(|r| r.opcode == *opcode)));
         assert!((0..OPCODES.len()).all(|i| simple.iter().any(|r| r.opcode == OPCODES[i]) == (i < SENDS_AND_WRITES)));
         let writes = Plan::new(3, 5, true, &responder, Kinds::Writes).requests;
         assert!(writes.iter().all(|r| r.opcode == IBV_WR_RDMA_WRITE && r.source.len() == 1 && r.buffer.is_none()));

@@ -3,7 +3,7 @@
 //! In: doorbells, WQEs, payload writes and completions of all NICs, with the cycle. Out: latency of messages that were alone, and bytes a
 //! cycle of runs of messages of one opcode and length. How fast the programs or the simulation are does not enter: a run begins with a doorbell at an idle NIC
 //! and ends when everything has completed.
-use mrnic_model::wqe::{WQE_SEND, WQE_SEND_IMM, WQE_WRITE, WQE_WRITE_IMM};
+use mrnic_model::wqe::{WQE_COMPARE_SWAP, WQE_FETCH_ADD, WQE_READ, WQE_SEND, WQE_SEND_IMM, WQE_WRITE, WQE_WRITE_IMM};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,6 +21,9 @@ fn name_of(opcode: u8) -> &'static str {
         WQE_WRITE_IMM => "write with immediate",
         WQE_SEND => "send",
         WQE_SEND_IMM => "send with immediate",
+        WQE_READ => "read",
+        WQE_COMPARE_SWAP => "compare-and-swap",
+        WQE_FETCH_ADD => "fetch-and-add",
         _ => "other",
     }
 }
@@ -160,7 +163,9 @@ impl Figures {
     pub fn received(&mut self, place: usize, cycle: u64) {
         let senders = self.senders.iter_mut().enumerate().filter(|(other, _)| *other != place).map(|(_, sender)| sender);
         let waits = |sender: &&mut Sender| sender.taken == 1 && !sender.received && !sender.mixed;
-        let consumes = |sender: &&mut Sender| sender.shape.is_some_and(|(opcode, _)| opcode != WQE_WRITE);
+        let consumes = |sender: &&mut Sender| {
+            sender.shape.is_some_and(|(opcode, _)| [WQE_SEND, WQE_SEND_IMM, WQE_WRITE_IMM].contains(&opcode))
+        };
         let mut found = senders.filter(waits).filter(consumes);
         if let (Some(sender), None) = (found.next(), found.next()) {
             sender.received = true;

@@ -365,6 +365,17 @@ impl mrnic_lockstep::Memory for Peer {
     fn read_into(&self, addr: u64, out: &mut [u8]) -> bool {
         self.remembered(addr, out)
     }
+
+    fn read_last(&self, addr: u64, out: &mut [u8]) -> bool {
+        if let Some(reads) = &self.reads {
+            let mut reads = reads.borrow_mut();
+            let same = |read: &Read| read.0 == addr && read.1.len() == out.len();
+            let last = reads.iter().rposition(same);
+            let mut at = 0..;
+            reads.retain(|read| at.next() == last || !same(read));
+        }
+        self.remembered(addr, out)
+    }
 }
 
 /// Who is at the other end.

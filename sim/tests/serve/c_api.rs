@@ -212,11 +212,11 @@ fn requests(p: &Program) {
         assert_eq!(p.post_recv(b, 100 + i, &mut [sge(64 + 8 * i, 8)]), 0);
     }
     let (mut two, mut huge) = ([sge(0, 4), sge(4, 4)], [ibv_sge { length: (1 << 30) + 1, ..sge(0, 0) }]);
-    let (mut first, mut part, mut inline) = ([sge(0, 8)], [sge(0, 8)], [sge(0, 8)]);
+    let (mut first, mut part, mut short, mut inline) = ([sge(0, 8)], [sge(0, 8)], [sge(0, 4)], [sge(0, 8)]);
     let wrong = [
-        request(2, IBV_WR_RDMA_READ, &mut part),
-        request(2, IBV_WR_ATOMIC_FETCH_AND_ADD, &mut part),
-        request(2, IBV_WR_ATOMIC_CMP_AND_SWP, &mut part),
+        ibv_send_wr { send_flags: IBV_SEND_INLINE, ..request(2, IBV_WR_RDMA_READ, &mut part) },
+        request(2, IBV_WR_ATOMIC_FETCH_AND_ADD, &mut short),
+        request(2, IBV_WR_ATOMIC_CMP_AND_SWP, &mut []),
         request(2, 99, &mut []),
         request(2, IBV_WR_SEND, &mut two),
         request(2, IBV_WR_SEND, &mut huge),

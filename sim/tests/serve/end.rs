@@ -60,6 +60,7 @@ pub struct End {
     pub cq: Arc<dyn CompletionQueue>,
     pub qp: Arc<dyn QueuePair>,
     pub buffer: Vec<u8>,
+    pub pd: PdId,
     pub keys: MrKeys,
 }
 
@@ -69,14 +70,15 @@ impl End {
         let device = RtlProvider::new(session.to_owned()).open("mrnic0", events.clone()).expect("a NIC");
         let pd = device.alloc_pd().unwrap();
         let mut buffer = vec![0u8; bytes];
-        let access = Access { local_write: true, remote_write: true, ..Access::default() };
+        let access =
+            Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true, ..Access::default() };
         let addr = buffer.as_mut_ptr() as u64;
         let keys = device.reg_mr(&MemoryRegion { pd, addr, length_bytes: bytes as u64, iova: addr, access }).unwrap();
         let cq = device.create_cq(&CqSpec { depth: 256, token: Token(1) }).unwrap();
         let capacity = Capacity { max_send_wr: 32, max_recv_wr: RECVS, max_send_sge: 1, max_recv_sge: 1, max_inline_bytes: 64 };
         let (send_cq, recv_cq) = (cq.id(), cq.id());
         let qp = device.create_qp(&QpSpec { pd, send_cq, recv_cq, srq: None, capacity, token: Token(2) }).unwrap();
-        End { device, events, cq, qp, buffer, keys }
+        End { device, events, cq, qp, buffer, pd, keys }
     }
 
     fn change(&self, state: QpState) -> QpChange {
@@ -121,8 +123,10 @@ impl End {
             port: 1,
         };
         let (path, dest_qpn, min_rnr_timer) = (Some(path), Some(peer.1), Some(1));
-        self.qp.modify(&QpChange { path, dest_qpn, rq_psn: Some(5), min_rnr_timer, ..self.change(QpState::Rtr) }).unwrap();
-        self.qp.modify(&QpChange { sq_psn: Some(9), rnr_retry, ..self.change(QpState::Rts) }).unwrap();
+        let to_rtr = QpChange { path, dest_qpn, rq_psn: Some(5), min_rnr_timer, ..self.change(QpState::Rtr) };
+        self.qp.modify(&QpChange { max_dest_rd_atomic: Some(4), ..to_rtr }).unwrap();
+        let to_rts = QpChange { sq_psn: Some(9), rnr_retry, ..self.change(QpState::Rts) };
+        self.qp.modify(&QpChange { max_rd_atomic: Some(4), ..to_rts }).unwrap();
     }
 
     pub fn address(&self) -> (GidEntry, u32) {

@@ -6,6 +6,7 @@ mod bad_programs;
 mod c_api;
 mod end;
 mod processes;
+mod reads;
 mod sends;
 mod transfers;
 
@@ -29,7 +30,7 @@ impl Server {
         let (fabric, host) = serve::network(scenario).expect("a good scenario");
         let mut options = Options {
             session: session.path().to_owned(),
-            build: mrnic_nic::config::build("sim").expect("the simulation build"),
+            build: mrnic_nic::config::build(mrnic_host_driver::rtl::serve::BUILD).expect("the build of programs"),
             scenario: scenario.to_owned(),
             fabric,
             host,

@@ -173,9 +173,9 @@ impl Checker {
         self.causes.refusals.remove(&u32::from(qpn));
     }
 
-    /// Names the retries of an open queue pair (N3).
-    pub fn set_rnr_retry(&mut self, qpn: u16, retries: u8) -> std::result::Result<(), ConfigError> {
-        self.model.set_rnr_retry(qpn.into(), retries)
+    /// Names the retries of an open queue pair (N3), and how many READs and atomics may be outstanding (D1).
+    pub fn set_send_limits(&mut self, qpn: u16, rnr_retry: u8, max_rd_atomic: u8) -> std::result::Result<(), ConfigError> {
+        self.model.set_send_limits(qpn.into(), rnr_retry, max_rd_atomic)
     }
 
     /// Closes a connection and its queue pairs.

@@ -110,7 +110,7 @@ impl Checker {
             let slot = ring.wqes & ((1 << ring.rings.sq_log2) - 1);
             ring.wqes += 1;
             let mut posted = [0; WQE_BYTES];
-            let inside = memory.read_into(ring.rings.sq_base + slot * WQE_BYTES as u64, &mut posted);
+            let inside = memory.read_last(ring.rings.sq_base + slot * WQE_BYTES as u64, &mut posted);
             s.text("data", hex(&bytes), if inside { hex(&posted) } else { "outside host memory".into() });
         }
         let flushed = s.record.get("status") == Status::WrFlushErr as u64;
@@ -118,7 +118,14 @@ impl Checker {
             // section 10: completion has closed it already; it gets no CQE
             return;
         }
-        match self.model.step_wqe(qp, s.record.get("wqe_index") as u16, &bytes) {
+        let in_error = self.model.send_queue(qp).is_ok_and(|queue| queue.in_error());
+        let overlooks = in_error && !flushed && self.lanes.failed_lately(qp, s.record.cycle);
+        let index = s.record.get("wqe_index") as u16;
+        let taken = match overlooks {
+            true => self.model.step_wqe_overlooking(qp, index, &bytes),
+            false => self.model.step_wqe(qp, index, &bytes),
+        };
+        match taken {
             Ok(w) => {
                 s.field("conn", w.conn);
                 s.field("msn", w.msn);

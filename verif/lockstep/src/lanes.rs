@@ -1,6 +1,6 @@
-//! Messages and responses that wait in each connection (D4), and what hardware may have overlooked of them.
+//! Messages and responses that wait in each connection (D4), queue pairs in Error (W3), and what hardware may have overlooked of them.
 //!
-//! In: the model after each step. Out: whether a slot may have overlooked a message or a response, or a step a place that was freed (D3).
+//! In: the model after each step. Out: whether a slot may have overlooked a message or a response, a step a place that was freed (D3), a WQE that its queue pair has failed.
 //! Guarantees: only what came a short time ago may be overlooked; nothing may be invented.
 use crate::checker::Checker;
 use crate::step::Step;
@@ -33,11 +33,19 @@ pub(crate) struct Lanes {
     /// Of each connection: messages, responses.
     waiting: Vec<[Lane; 2]>,
     freed: HashMap<u16, u64>,
+    /// Since when a queue pair is in Error.
+    failed: HashMap<u32, u64>,
 }
 
 impl Lanes {
     /// After a step.
     pub fn follow(&mut self, model: &Nic<OpenMr0>, cycle: u64) {
+        for qp in 0..model.config().qps {
+            match model.send_queue(qp).is_ok_and(|queue| queue.in_error()) {
+                true => drop(self.failed.entry(qp).or_insert(cycle)),
+                false => drop(self.failed.remove(&qp)),
+            }
+        }
         if model.config().stage != Stage::Full {
             return;
         }
@@ -53,6 +61,11 @@ impl Lanes {
     /// D3: a place of the connection was freed.
     pub fn freed(&mut self, conn: u16, cycle: u64) {
         self.freed.insert(conn, cycle);
+    }
+
+    /// W3: the queue pair moved to Error a short time ago.
+    pub fn failed_lately(&self, qp: u32, cycle: u64) -> bool {
+        self.failed.get(&qp).is_some_and(|at| cycle - at <= OVERLOOKED_CYCLES)
     }
 
     pub fn freed_lately(&self, conn: u16, cycle: u64) -> bool {
@@ -88,6 +101,8 @@ mod tests {
         assert!(lane.came_lately(7_000) && !lane.came_lately(7_001));
         let mut lanes = Lanes::default();
         lanes.freed(3, 100);
+        lanes.failed.insert(1, 50);
+        assert!(lanes.failed_lately(1, 2_050) && !lanes.failed_lately(1, 2_051) && !lanes.failed_lately(2, 50));
         assert!(lanes.freed_lately(3, 2_100) && !lanes.freed_lately(3, 2_101) && !lanes.freed_lately(2, 100));
     }
 }

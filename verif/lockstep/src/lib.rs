@@ -24,4 +24,10 @@ pub use rows::{RowChange, RowWrite};
 pub trait Memory {
     /// Fills `out` from bus address `addr`; false if that lies outside memory.
     fn read_into(&self, addr: u64, out: &mut [u8]) -> bool;
+
+    /// The same where the NIC may have read more than once, of which its last read counts (a WQE that was set back, D1). Memory that its software may
+    /// have changed since tells then what the NIC has read.
+    fn read_last(&self, addr: u64, out: &mut [u8]) -> bool {
+        self.read_into(addr, out)
+    }
 }

@@ -24,15 +24,18 @@ pub enum RowChange {
     OpenQp(Box<(QpConfig, HostRings)>),
     CloseQp,
     Key(KeyConfig),
-    /// N3: the receiver does not take this one.
-    RnrRetry(u8),
+    /// N3, D1: the receiver does not take this one.
+    SendLimits {
+        rnr_retry: u8,
+        max_rd_atomic: u8,
+    },
     /// D2: what an open queue pair allows its peer.
     Access(QpAccess),
 }
 
 impl RowChange {
     fn reaches_receiver(&self) -> bool {
-        !matches!(self, RowChange::RnrRetry(_))
+        !matches!(self, RowChange::SendLimits { .. })
     }
 }
 
@@ -97,7 +100,7 @@ impl Checker {
                 Ok(())
             }
             RowChange::Key(key) => self.register_key(index.into(), key),
-            RowChange::RnrRetry(retries) => self.set_rnr_retry(index, *retries),
+            RowChange::SendLimits { rnr_retry, max_rd_atomic } => self.set_send_limits(index, *rnr_retry, *max_rd_atomic),
             RowChange::Access(access) => {
                 self.model.set_access(index.into(), *access);
                 Ok(())

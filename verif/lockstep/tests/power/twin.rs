@@ -156,6 +156,10 @@ fn consuming(m: u64) -> Wqe {
     Wqe { opcode, imm: 0xABCD_0000 + m as u32, solicited: m % 2 == 1, ..write(m, 0x1000 * m, RECV_BYTES - 100 * m as u32) }
 }
 
+fn limits(config: &QpConfig) -> RowChange {
+    RowChange::SendLimits { rnr_retry: config.rnr_retry, max_rd_atomic: config.max_rd_atomic }
+}
+
 /// What software writes at first.
 fn rows(side: u8) -> Vec<RowWrite> {
     let mut rows: Vec<_> =
@@ -165,7 +169,7 @@ fn rows(side: u8) -> Vec<RowWrite> {
     for q in 0..QPS {
         rows.push(RowWrite { table: 3, index: q, change: RowChange::OpenQp(Box::new(qp(q))) });
         // the receiver does not take this one
-        rows.push(RowWrite { table: 5, index: q, change: RowChange::RnrRetry(qp(q).0.rnr_retry) });
+        rows.push(RowWrite { table: 5, index: q, change: limits(&qp(q).0) });
     }
     rows
 }
@@ -194,7 +198,7 @@ impl Side {
         for q in 0..QPS {
             nic.open_qp(q.into(), &qp(q).0).unwrap();
         }
-        let taken = rows(side).into_iter().filter(|w| !matches!(w.change, RowChange::RnrRetry(_)));
+        let taken = rows(side).into_iter().filter(|w| !matches!(w.change, RowChange::SendLimits { .. }));
         let shown = taken.map(|w| {
             let fields = [("table", w.table.into()), ("index", w.index.into())];
             Shown::Record(record(Kind::Row, 0, &fields, &[]))

@@ -163,13 +163,15 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(())
     }
 
-    /// N3: names the retries of an open QP after it was opened; their count begins anew. A QP that is closed has none.
-    pub fn set_rnr_retry(&mut self, qpn: u32, retries: u8) -> Result<(), ConfigError> {
+    /// N3, D1: names the retries of an open QP, whose count begins anew, and how many READs and atomics may be outstanding, after it was opened.
+    /// A QP that is closed has none.
+    pub fn set_send_limits(&mut self, qpn: u32, rnr_retry: u8, max_rd_atomic: u8) -> Result<(), ConfigError> {
         let Ok(qp) = self.qp_mut(qpn) else { return Ok(()) };
-        let config = QpConfig { rnr_retry: retries, ..qp.config };
+        let config = QpConfig { rnr_retry, max_rd_atomic, ..qp.config };
         config.check()?;
         qp.config = config;
-        qp.send.set_retries(retries);
+        qp.max_requests = max_rd_atomic;
+        qp.send.set_limits(rnr_retry, max_rd_atomic);
         Ok(())
     }
 

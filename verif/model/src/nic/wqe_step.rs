@@ -33,6 +33,11 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
         self.step_wqe_list(qpn, wqe_index, bytes, &[])
     }
 
+    /// The same where hardware has overlooked that the QP has just moved to Error (W3): the WQE is checked as any other.
+    pub fn step_wqe_overlooking(&mut self, qpn: u32, wqe_index: u16, bytes: &[u8; 64]) -> Result<WqeStep, StepError> {
+        Ok(self.take_checked(qpn, wqe_index, &Wqe::from_bytes(bytes), &[], true)?)
+    }
+
     /// The same with the SGE list that LADDR points to, if the WQE has more than one SGE.
     pub fn step_wqe_list(&mut self, qpn: u32, wqe_index: u16, bytes: &[u8; 64], list: &[Sge]) -> Result<WqeStep, StepError> {
         let wqe = Wqe::from_bytes(bytes);
@@ -47,6 +52,17 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
 
     /// Takes a work request; an empty `list` means the SGE that stands in it.
     pub(super) fn take_wqe(&mut self, qpn: u32, wqe_index: u16, wqe: &Wqe, list: &[Sge]) -> Result<WqeStep, PostError> {
+        self.take_checked(qpn, wqe_index, wqe, list, false)
+    }
+
+    fn take_checked(
+        &mut self,
+        qpn: u32,
+        wqe_index: u16,
+        wqe: &Wqe,
+        list: &[Sge],
+        overlooks_error: bool,
+    ) -> Result<WqeStep, PostError> {
         if list.len() > SGES_MAX {
             return Err(PostError::Sges { count: list.len() });
         }
@@ -67,7 +83,7 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
             return Err(PostError::ConnFull { conn, depth });
         }
         let mtu_log2 = connection.mtu_log2;
-        let checked = match in_error {
+        let checked = match in_error && !overlooks_error {
             true => Err(Status::WrFlushErr),
             false => self.check_wqe(wqe, list, pd, max_requests),
         };

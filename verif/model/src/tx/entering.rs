@@ -100,9 +100,10 @@ impl SendQueue {
         Ok(Withdrawal::Began)
     }
 
-    /// N3: so many retries from now on.
-    pub fn set_retries(&mut self, retries: u8) {
-        (self.rnr_retry, self.rnr_left) = (retries, retries);
+    /// N3, D1: so many retries, so many READs and atomics outstanding from now on.
+    pub fn set_limits(&mut self, rnr_retry: u8, max_requests: u8) {
+        (self.rnr_retry, self.rnr_left) = (rnr_retry, rnr_retry);
+        self.max_requests = max_requests.into();
     }
 
     /// N1: a slot set a message aside; its next packet is `index`.

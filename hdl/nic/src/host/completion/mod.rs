@@ -89,7 +89,7 @@ const _: () = {
     assert!(
         table::qp::NUMBER == 3 && table::qp::CONN.bit == 16 && table::qp::CQ_LOG2.bit == 132 && table::qp::CQ_BASE.bit == 160
     );
-    assert!(table::rnr::NUMBER == 5 && table::rnr::RETRY.bit == 0 && table::rnr::RETRY.width == 3);
+    assert!(table::rts::NUMBER == 5 && table::rts::RNR_RETRY.bit == 0 && table::rts::RNR_RETRY.width == 3);
     assert!(table::qp::RNR_RETRY.bit == 245 && table::qp::RNR_RETRY.width == 3);
     assert!(table::qp::TX_MSN.bit == 256 && ring::cqe::BYTES == 32);
     assert!(ring::cqe::STATUS.bit == 0 && ring::cqe::OPCODE.bit == 8 && ring::cqe::PHASE.bit == 16 && ring::cqe::QPN.bit == 32);

@@ -75,7 +75,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
             mtu,
             keys,
             rq_seqs,
-            limits,
+            most,
+            tags,
             taken_judge,
             taken_look,
             over_judge,
@@ -91,7 +92,12 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.reads.reset.next = self.reset.val();
 
         comment!("configuration waits in a buffer");
-        if self.cfg_valid.val() & ((self.cfg_table.val() == 1) | (self.cfg_table.val() == 3) | (self.cfg_table.val() == 4)) {
+        if self.cfg_valid.val()
+            & ((self.cfg_table.val() == 1)
+                | (self.cfg_table.val() == 3)
+                | (self.cfg_table.val() == 4)
+                | (self.has_reads.val() & (self.cfg_table.val() == 5)))
+        {
             self.cfg_held.d.next = true;
             self.held_table.d.next = self.cfg_table.val();
             self.held_index.d.next = self.cfg_index.val();
@@ -101,14 +107,18 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.cfg_conn.next = self.held_table.q.val() == 1;
         self.cfg_qp.next = self.held_table.q.val() == 3;
         self.cfg_key.next = self.held_table.q.val() == 4;
+        self.cfg_limits.next = self.held_table.q.val() == 5;
         self.new_fixed.next.valid = self.held_data.q.val().get_bit(0);
         self.new_fixed.next.conn = self.held_data.q.val().get_bits::<16>(16);
         self.new_fixed.next.peer_qpn = self.held_data.q.val().get_bits::<24>(32);
         self.new_fixed.next.base = self.held_data.q.val().get_bits::<64>(64);
         self.new_fixed.next.log2 = self.held_data.q.val().get_bits::<4>(128);
         self.new_fixed.next.pd = self.held_data.q.val().get_bits::<16>(224);
-        self.new_limit.next.most = self.held_data.q.val().get_bits::<8>(280);
-        self.new_limit.next.tag = self.opened.q.val() + 1;
+        comment!("D1: the limit comes with the row QP, and once more when the program has named it");
+        self.new_most.next = self.held_data.q.val().get_bits::<8>(280);
+        if self.cfg_limits.val() {
+            self.new_most.next = self.held_data.q.val().get_bits::<8>(8);
+        }
         self.new_key.next.local_write = self.held_data.q.val().get_bit(1);
         self.new_key.next.valid = self.held_data.q.val().get_bit(0);
         self.new_key.next.key_low = self.held_data.q.val().get_bits::<8>(8);
@@ -145,9 +155,16 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.rq_seqs.write_enable.next = false;
         self.rq_seqs.write_address.next = 0.into();
         self.rq_seqs.write_data.next = 0.into();
-        self.limits.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
-        self.limits.write_enable.next = false;
-        self.limits.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+        self.most.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
+        self.most.write_enable.next = false;
+        self.most.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+        self.most.write_data.next = self.new_most.val();
+        self.tags.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
+        self.tags.write_enable.next = false;
+        self.tags.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+        self.tags.write_data.next = self.opened.q.val() + 1;
+        self.read_limit.next.most = self.most.read_data.val();
+        self.read_limit.next.tag = self.tags.read_data.val();
         self.taken_look.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
         self.over_look.read_address.next = bit_cast::<24, 16>(self.runnable.id.val());
         self.counts_clear.next = false;
@@ -249,8 +266,10 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.new_state.next.generation = false;
                 self.counts_clear.next = true;
                 self.counts_at.next = self.walk.q.val();
-                self.limits.write_enable.next = true;
-                self.limits.write_address.next = self.walk.q.val();
+                self.most.write_enable.next = true;
+                self.most.write_address.next = self.walk.q.val();
+                self.tags.write_enable.next = true;
+                self.tags.write_address.next = self.walk.q.val();
                 self.state.write_enable.next = true;
                 self.state.write_address.next = self.walk.q.val();
                 self.issued_conn.write_enable.next = true;
@@ -290,7 +309,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
                         self.new_state.next.fence = false;
                         self.new_state.next.generation = false;
                         self.counts_clear.next = true;
-                        self.limits.write_enable.next = true;
+                        self.most.write_enable.next = true;
+                        self.tags.write_enable.next = true;
                         if self.new_fixed.val().valid & self.has_reads.val() {
                             self.opened.d.next = self.opened.q.val() + 1;
                         }
@@ -307,6 +327,9 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     if self.cfg_conn.val() {
                         comment!("its messages are counted on: those of an earlier life are released too");
                         self.mtu.write_enable.next = true;
+                    }
+                    if self.cfg_limits.val() {
+                        self.most.write_enable.next = true;
                     }
                     if self.cfg_key.val() {
                         self.keys.write_enable.next = true;
@@ -342,7 +365,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.row.d.next = self.fixed.read_data.val();
                 self.at.d.next = self.state.read_data.val();
                 self.qp_released.d.next = self.released_qp.read_data.val();
-                self.limit.d.next = self.limits.read_data.val();
+                self.limit.d.next = self.read_limit.val();
                 self.look_out.d.next = self.taken_look.read_data.val() - self.over_look.read_data.val();
                 self.issue.d.next = Issue::Decide;
             }
@@ -394,7 +417,6 @@ impl<const W: usize> Logic for WorkFetch<W> {
             self.over_waits.d.next = false;
         }
         self.state.write_data.next = self.new_state.val();
-        self.limits.write_data.next = self.new_limit.val();
         self.over_judge.write_enable.next = self.counts_clear.val() | self.over_adds.q.val();
         self.over_judge.write_address.next = bit_cast::<24, 16>(self.over_id.q.val());
         self.over_judge.write_data.next = self.over_count.read_data.val() + 1;

@@ -116,6 +116,7 @@ const _: () = {
     assert!(table::key::BASE.bit == 32 && table::key::LENGTH.bit == 96 && table::key::DMA_BASE.bit == 160);
     assert!(ring::wqe::FENCE.bit == 9 && ring::wqe::SWAP_ADD.bit == 384 && ring::wqe::COMPARE.bit == 448);
     assert!(table::qp::MAX_RD_ATOMIC.bit == 280 && table::qp::MAX_RD_ATOMIC.width == 8 && table::key::LOCAL_WRITE.bit == 1);
+    assert!(table::rts::NUMBER == 5 && table::rts::MAX_RD_ATOMIC.bit == 8 && table::rts::MAX_RD_ATOMIC.width == 8);
     assert!(ring::wqe::BYTES == 64);
 };
 
@@ -214,7 +215,9 @@ pub struct WorkFetch<const W: usize> {
     keys: Ram<LocalKey>,
     /// Consuming WQEs accepted since the QP was opened; one row if the build has none.
     rq_seqs: Ram<Bits<24>>,
-    limits: Ram<SqRequests>,
+    /// Of `SqRequests`: what software may name anew, and what stays.
+    most: Ram<Bits<8>>,
+    tags: Ram<Bits<32>>,
     /// READs and atomics accepted, for the side that judges and the one that looks; done ones; all modulo 256.
     taken_judge: Ram<Bits<8>>,
     taken_look: Ram<Bits<8>>,
@@ -252,7 +255,8 @@ pub struct WorkFetch<const W: usize> {
     stale: DFF<Bit>,
     /// D1: it may not enter yet.
     early: DFF<Bit>,
-    new_limit: Signal<Local, SqRequests>,
+    read_limit: Signal<Local, SqRequests>,
+    new_most: Signal<Local, Bits<8>>,
     counts_clear: Signal<Local, Bit>,
     counts_at: Signal<Local, Bits<24>>,
     taken_at: Signal<Local, Bits<24>>,
@@ -272,6 +276,7 @@ pub struct WorkFetch<const W: usize> {
     cfg_conn: Signal<Local, Bit>,
     cfg_qp: Signal<Local, Bit>,
     cfg_key: Signal<Local, Bit>,
+    cfg_limits: Signal<Local, Bit>,
     has_work: Signal<Local, Bit>,
     may_issue: Signal<Local, Bit>,
     qp_out: Signal<Local, Bits<16>>,
@@ -348,7 +353,8 @@ impl<const W: usize> WorkFetch<W> {
             mtu: Ram::new(config.conns),
             keys: Ram::new(config.keys),
             rq_seqs: Ram::new(if config.sends { config.qps } else { 1 }),
-            limits: Ram::new(requests),
+            most: Ram::new(requests),
+            tags: Ram::new(requests),
             taken_judge: Ram::new(requests),
             taken_look: Ram::new(requests),
             over_judge: Ram::new(requests),
@@ -378,12 +384,12 @@ impl<const W: usize> WorkFetch<W> {
             cmsg_wr_id, cmsg_signaled, cmsg_opcode, cmsg_status, cmsg_wqe_index, msg_valid, msg_ready, msg_conn, msg_qp, msg_msn,
             msg_npkts, msg_length, init_done, commit_valid, commit_data, issue, walk, cleared, cfg_held, held_table, held_index,
             held_data, id, bell_index, row, at, qp_released, new_state, old_state, new_fixed, new_key, new_pending, cfg_conn, cfg_qp,
-            cfg_key, has_work, may_issue, qp_out, conn_out, offset_in_ring, ring_mask, rel_q_busy, rel_q_id, rel_c_busy, rel_c_id,
+            cfg_key, cfg_limits, has_work, may_issue, qp_out, conn_out, offset_in_ring, ring_mask, rel_q_busy, rel_q_id, rel_c_busy, rel_c_id,
             refused_valid, refused_conn, collect, collected, judge, wqe, ctx, key, key_ok, flushed, bad_opcode, bad_length, zero,
             offset, key_length, key_dma, left, beyond, wraps, laddr, rounded, npkts, status, difference, reach, room, shifted, length, refused,
             fire, opcode, consuming, released_q_next, released_c_next, request_done, request_done_qp, msgrow_request,
             msgrow_atomic, msgrow_tag, msgrow_swap_add, msgrow_compare, cmsg_length, limit, look_out, opened, over_adds, over_waits, over_id,
-            back_valid, back_fence, judge_out, stale, early, new_limit, counts_clear, counts_at, taken_at, generation_write, blocked, asks,
+            back_valid, back_fence, judge_out, stale, early, read_limit, new_most, counts_clear, counts_at, taken_at, generation_write, blocked, asks,
             swaps, takes, lets_go, pops, pushes,
         })
     }

@@ -26,7 +26,7 @@ const LOST_DEPTH: usize = 4;
 pub struct TxCore {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// 0 in every build except sim_faults
+    /// 0 in every build except sim_reads
     pub fault: Signal<In, Bits<5>>,
     /// Ticks of 128 ns.
     pub now: Signal<In, Bits<32>>,
