@@ -14,7 +14,8 @@ module proof (
     (* anyconst *) wire [31:0] any_now, rto_min;
     (* anyconst *) wire [10:0] cfg;
     (* anyconst *) wire [41:0] conn;
-    (* anyconst *) wire other_up, stranded, small;
+    (* anyconst *) wire other_up, stranded, watching, small;
+    (* anyconst *) wire [31:0] alive;
     reg [31:0] now;
     reg [155:0] path;
     reg [265:0] row;
@@ -25,7 +26,7 @@ module proof (
     wire [265:0] new_row;
     block dut (.*);
 
-    (* hierconn *) wire [31:0] \dut.check.limit_q , \dut.check.idle_q , \dut.check.to_rto_q ;
+    (* hierconn *) wire [31:0] \dut.check.limit_q , \dut.check.calm_q , \dut.check.to_rto_q ;
     wire [1:0] state = path[1:0];
     wire [23:0] next_ppsn = path[47:24], cum = path[71:48];
     wire [31:0] t_base = path[119:88];
@@ -41,7 +42,9 @@ module proof (
     wire [39:0] first = deviation < rto_min ? rto_min : deviation;
     wire [39:0] longer = first << (backoff > 6 ? 6 : backoff);
     wire [31:0] rto = longer > 40'h7FFFFFFF ? 32'h7FFFFFFF : longer[31:0];
-    wire [31:0] idle = now - t_base;
+    // D8: a path that watches and has nothing outstanding counts from the last sign of life too
+    wire [31:0] since_base = now - t_base, since_alive = now - alive;
+    wire [31:0] idle = watching && !outstanding && since_alive < since_base ? since_alive : since_base;
     wire due = idle >= rto && !idle[31];
     wire [31:0] ahead = deadline - now;
 
@@ -86,8 +89,8 @@ module proof (
         if (active && due) due_acts: assert (timeout);
         if (outstanding || state != 1) outstanding_is_active: assert (active || gives_up);
         if (action == 0 && active) next_look_is_later: assert (ahead != 0 && !ahead[31]);
-        rto_is_the_formula: assert (dut.check.limit_q == rto && dut.check.idle_q == idle);
-        time_left_until_rto: assert (dut.check.to_rto_q == dut.check.limit_q - dut.check.idle_q);
+        rto_is_the_formula: assert (dut.check.limit_q == rto && dut.check.calm_q == idle);
+        time_left_until_rto: assert (dut.check.to_rto_q == dut.check.limit_q - dut.check.calm_q);
         if (action != 0) next_look_after_an_action: assert (ahead != 0 && !ahead[31]);
         if (action == 0) nothing_changes_without_an_action: assert (new_path == path && new_row == row);
         if (timeout) timeout_starts_anew: assert (new_path[119:88] == now && (new_row[86:83] > backoff || backoff == 15 || state == 3));

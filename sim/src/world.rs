@@ -180,6 +180,12 @@ impl Observer for Watch {
     fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
         self.check(|c| c.dma_write(cycle, addr, data));
     }
+    fn write_visible(&mut self) {
+        self.check(|c| {
+            c.write_visible();
+            Ok(())
+        });
+    }
     fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
     fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
         self.check(|c| c.cqe_write(cycle, addr, data));

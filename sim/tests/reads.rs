@@ -2,12 +2,19 @@
 //!
 //! In: small scenarios on build `sim_reads`. Out: counters, verified memory, the divergence that a fault causes. Guarantees: a scenario with a
 //! fault passes without it.
-use mrnic_lockstep::Divergence;
+mod rig;
+
+use mrnic_lockstep::{Divergence, Kind};
+use mrnic_model::config::Rights;
+use mrnic_model::wqe::WQE_READ;
 use mrnic_nic::config;
+use mrnic_regs::code;
 use mrnic_sim::models;
 use mrnic_sim::scenario::Scenario;
+use mrnic_sim::software::Write;
 use mrnic_sim::world::{Options, Outcome, RunError, World};
 use mrnic_verilated::Model;
+use rig::{build_with_reads, write, Rig};
 use std::sync::OnceLock;
 
 const BUILD: &str = "sim_reads";
@@ -90,6 +97,39 @@ fn two_outstanding_and_fences() {
     assert_eq!(count(&o, 0, "WQE"), 30, "a WQE that is set back counts when it is taken");
 }
 
+/// D8: the peer has acknowledged a READ and goes silent in the middle of its responses, when nothing of our own is outstanding: one path after the
+/// other watches, the lowest that is UP, and in the end the connection is given up.
+#[test]
+fn a_peer_that_goes_silent_is_given_up() {
+    for (paths, heard) in [(1u8, 20), (2, 20), (4, 1)] {
+        let mut rig = Rig::of(build_with_reads());
+        rig.set_rto_min(100);
+        rig.open(0, &|c| (c.paths, c.retry_cnt) = (paths, 2));
+        let qp = rig.pair(0);
+        let len = 100_000;
+        let readable = Rights { remote_read: true, ..Rights::default() };
+        let writable = Rights { local_write: true, ..Rights::default() };
+        let (there, here) = (rig.region(1, len, 3, readable, 1), rig.region(0, len, 5, writable, 1));
+        let mut frames = 0;
+        rig.lose = Some(Box::new(move |node, _| {
+            frames += usize::from(node == 1);
+            node == 1 && frames > heard
+        }));
+        rig.nodes[0].keep_records();
+        let expect = code::STATUS_RETRY_EXC_ERR;
+        rig.post_write(0, qp, Write { opcode: WQE_READ, expect, ..write(&here, &there, len as u32) });
+        rig.run();
+        let counters = rig.finish();
+        assert_eq!(counters[0].get("CONN_ERROR"), 1, "{paths} paths");
+        let records = rig.nodes[0].records();
+        let watched: Vec<_> = records.iter().filter(|r| r.kind == Kind::Timer && r.get("watched") == 1).collect();
+        for path in 0..u64::from(paths) {
+            assert!(watched.iter().any(|r| r.get("path") == path), "{paths} paths: path {path} never watches: {watched:#?}");
+        }
+        assert_eq!(watched.last().map(|r| r.get("action")), Some(6), "{watched:#?}");
+    }
+}
+
 /// The divergence that `fault` causes, after the scenario has passed without it.
 fn caught(sections: &str, fault: u32) -> Box<Divergence> {
     let good = run(sections);
@@ -107,11 +147,18 @@ fn planted_faults_are_caught() {
     let asks = "[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 20000\nmessage_bytes = 4000\nfence_every = 2\n";
     let answers = "[[traffic]]\nfrom = 1\nto = 0\nop = \"fetch_add\"\nbytes = 80\nmessage_bytes = 8\n";
     let full = "[fabric]\nreorder = 0.2\n[[traffic]]\nfrom = 1\nto = 0\nop = \"read\"\nbytes = 48000\nmessage_bytes = 1000\noutstanding = 8\nplaces = 3\n";
+    // each window of responses takes longer than the sender has patience with a peer that says nothing
+    let slow = "[connection]\npaths = 1\nmtu_bytes = 1024\ninit_window = 1\n[fabric]\ndelay_ns = 40000\n[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 60000\nmessage_bytes = 60000\n";
+    let one = "[[traffic]]\nfrom = 1\nto = 0\nop = \"fetch_add\"\nbytes = 80\nmessage_bytes = 8\noutstanding = 1\n";
+    let late = "[host]\nwrite_latency_ns = [500, 2000]\n[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 20000\nmessage_bytes = 4000\n";
     for (fault, rule, field, sections) in [
         (21, "S1/S2", "kind", asks),
         (22, "D6", "used", asks),
         (23, "S5 (contents", "bytes near", answers),
         (24, "Q2/D3", "rnr", full),
+        (25, "D8", "alive", slow),
+        (26, "D6 (whole", "visible", late),
+        (27, "D3/D5", "executed", one),
     ] {
         let d = caught(sections, fault);
         println!("fault {fault}: rule {}, field {}, cycle {}", d.rule, d.field(), d.cycle);

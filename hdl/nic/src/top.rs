@@ -144,6 +144,8 @@ pub struct Engine<const W: usize, const K: usize, const NB: usize, const R: usiz
     pub commit_timer_now: Signal<Out, Bits<32>>,
     pub commit_timer_port: Signal<Out, Bits<16>>,
     pub commit_timer_probe_ppsn: Signal<Out, Bits<24>>,
+    pub commit_timer_watched: Signal<Out, Bit>,
+    pub commit_timer_alive: Signal<Out, Bits<32>>,
     pub commit_timer_state: Signal<Out, Bits<2>>,
     pub commit_timer_next: Signal<Out, Bits<24>>,
     pub commit_timer_cum: Signal<Out, Bits<24>>,
@@ -283,7 +285,7 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Engine<W, 
             commit_ack_window, commit_ack_credit, commit_ack_srtt8, commit_ack_var4, commit_ack_backoff,
             commit_ack_reo_tol, commit_ack_mark, commit_ack_gen_open, commit_ack_probe_pending, commit_timer_valid,
             commit_timer_conn, commit_timer_path, commit_timer_action, commit_timer_now, commit_timer_port,
-            commit_timer_probe_ppsn, commit_timer_state, commit_timer_next, commit_timer_cum, commit_timer_pipe,
+            commit_timer_probe_ppsn, commit_timer_watched, commit_timer_alive, commit_timer_state, commit_timer_next, commit_timer_cum, commit_timer_pipe,
             commit_timer_window, commit_timer_credit, commit_timer_srtt8, commit_timer_var4, commit_timer_backoff,
             commit_timer_reo_tol, commit_timer_mark, commit_timer_gen_open, commit_timer_probe_pending,
             commit_retire_valid, commit_retire_conn, commit_retire_home, commit_retire_ppsn, commit_retire_qp,
@@ -788,6 +790,8 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.commit_timer_now.next = self.tx.commit_timer_now.val();
         self.commit_timer_port.next = self.tx.commit_timer_port.val();
         self.commit_timer_probe_ppsn.next = self.tx.commit_timer_probe_ppsn.val();
+        self.commit_timer_watched.next = self.tx.commit_timer_watched.val();
+        self.commit_timer_alive.next = self.tx.commit_timer_alive.val();
         self.commit_timer_state.next = self.tx.commit_timer_state.val();
         self.commit_timer_next.next = self.tx.commit_timer_next.val();
         self.commit_timer_cum.next = self.tx.commit_timer_cum.val();
@@ -875,6 +879,8 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.commit_row_index.next = self.rx.commit_row_index.val();
         self.commit_answer_valid.next = false;
         self.commit_answer_qp.next = 0.into();
+        self.tx.watch_awaited.next = false;
+        self.tx.watch_alive.next = 0.into();
         for k in 0..R {
             comment!("READs and atomics");
             self.remote[k].clock.next = self.clock.val();
@@ -901,6 +907,21 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
                 & (self.tx.commit_grant_source.val() == 0);
             self.remote[k].sent_qp.next = self.tx.commit_grant_qp.val();
             self.remote[k].sent_msn.next = self.tx.commit_grant_msn.val();
+            self.remote[k].sent_now.next = self.tx.commit_grant_now.val();
+            self.remote[k].now.next = self.csr.now.val();
+            self.remote[k].watch_conn.next = self.tx.watch_conn.val();
+            self.tx.watch_awaited.next = self.remote[k].watch_awaited.val();
+            self.tx.watch_alive.next = self.remote[k].watch_alive.val();
+            self.remote[k].over_valid.next = self.completion.request_done.val();
+            self.remote[k].over_qp.next = self.completion.request_done_qp.val();
+            self.remote[k].life_valid.next = self.tx.life_valid.val();
+            self.remote[k].life_conn.next = self.tx.life_conn.val();
+            self.remote[k].life_now.next = self.tx.life_now.val();
+            self.remote[k].taken_valid.next =
+                self.rx.commit_rx_valid.val() & (self.rx.commit_rx_kind.val() == 0) & (self.rx.commit_rx_class.val() == 0);
+            self.remote[k].taken_opcode.next = self.rx.commit_rx_opcode.val();
+            self.remote[k].taken_conn.next = self.rx.commit_rx_conn.val();
+            self.remote[k].taken_now.next = self.rx.commit_rx_now.val();
             self.remote[k].rsp_look.next = self.rx.rsp_look.val();
             self.remote[k].rsp_qp.next = self.rx.rsp_qp.val();
             self.remote[k].rsp_msn.next = self.rx.rsp_msn.val();
@@ -1222,6 +1243,8 @@ pub struct Top<const W: usize, const K: usize, const NB: usize, const R: usize> 
     pub commit_timer_now: Signal<Out, Bits<32>>,
     pub commit_timer_port: Signal<Out, Bits<16>>,
     pub commit_timer_probe_ppsn: Signal<Out, Bits<24>>,
+    pub commit_timer_watched: Signal<Out, Bit>,
+    pub commit_timer_alive: Signal<Out, Bits<32>>,
     pub commit_timer_state: Signal<Out, Bits<2>>,
     pub commit_timer_next: Signal<Out, Bits<24>>,
     pub commit_timer_cum: Signal<Out, Bits<24>>,
@@ -1335,7 +1358,7 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Top<W, K, 
             commit_ack_window, commit_ack_credit, commit_ack_srtt8, commit_ack_var4, commit_ack_backoff,
             commit_ack_reo_tol, commit_ack_mark, commit_ack_gen_open, commit_ack_probe_pending, commit_timer_valid,
             commit_timer_conn, commit_timer_path, commit_timer_action, commit_timer_now, commit_timer_port,
-            commit_timer_probe_ppsn, commit_timer_state, commit_timer_next, commit_timer_cum, commit_timer_pipe,
+            commit_timer_probe_ppsn, commit_timer_watched, commit_timer_alive, commit_timer_state, commit_timer_next, commit_timer_cum, commit_timer_pipe,
             commit_timer_window, commit_timer_credit, commit_timer_srtt8, commit_timer_var4, commit_timer_backoff,
             commit_timer_reo_tol, commit_timer_mark, commit_timer_gen_open, commit_timer_probe_pending,
             commit_retire_valid, commit_retire_conn, commit_retire_home, commit_retire_ppsn, commit_retire_qp,
@@ -1471,6 +1494,8 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.commit_timer_now.next = self.engine.commit_timer_now.val();
         self.commit_timer_port.next = self.engine.commit_timer_port.val();
         self.commit_timer_probe_ppsn.next = self.engine.commit_timer_probe_ppsn.val();
+        self.commit_timer_watched.next = self.engine.commit_timer_watched.val();
+        self.commit_timer_alive.next = self.engine.commit_timer_alive.val();
         self.commit_timer_state.next = self.engine.commit_timer_state.val();
         self.commit_timer_next.next = self.engine.commit_timer_next.val();
         self.commit_timer_cum.next = self.engine.commit_timer_cum.val();

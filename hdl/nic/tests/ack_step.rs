@@ -192,6 +192,8 @@ fn rows_after_an_acknowledgment_are_those_of_section_6() {
         let sums = s.sums;
         let stranded = rng.chance(30);
         b.set("stranded", stranded.into());
+        let awaits = rng.chance(30);
+        b.set("awaits", awaits.into());
         for (name, value) in [("acked", sums.acked), ("dropped", sums.dropped), ("lost_words", sums.lost_words)] {
             b.set(name, value);
         }
@@ -217,7 +219,12 @@ fn rows_after_an_acknowledgment_are_those_of_section_6() {
         let progress = sums.acked > 0 || probe;
         let idle = path.get("cum") == path.get("next_ppsn");
         assert_eq!(b.get("set_timer"), u64::from(progress || idle), "round {round}: {s:?}");
-        assert_eq!(b.get("timer_active"), u64::from(!idle || path.get("state") != 1 || stranded), "round {round}: {s:?}");
+        assert_eq!(
+            b.get("timer_active"),
+            u64::from(!idle || path.get("state") != 1 || stranded || awaits),
+            "round {round}: {s:?}"
+        );
+        assert_eq!(b.get("progresses"), u64::from(progress), "round {round}: {s:?}");
         if progress {
             let srtt = path.get("srtt8") >> 3;
             let wait = (b.get("deadline") as u32).wrapping_sub(s.case.now as u32);
@@ -238,7 +245,7 @@ fn rows_after_an_acknowledgment_are_those_of_section_6() {
 #[test]
 fn simulation_equals_verilog() {
     let report = difftest!(AckStep::new(&of_window(256)), clock: clock, inputs: {
-        fault, now, rto_min, high, any, stranded, acked, dropped, lost_words, any_l1, any_rtx_old
+        fault, now, rto_min, high, any, stranded, awaits, acked, dropped, lost_words, any_l1, any_rtx_old
     })
     .input_as("ack", |b| &mut b.ack, rows::ack_fields)
     .input_as("path", |b| &mut b.path, rows::path_tx)

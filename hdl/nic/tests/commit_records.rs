@@ -15,7 +15,7 @@ maker!(desc: Desc { kind, conn, home, via, ppsn, rtx, moved, ack_req, qp, msn, i
 /// The path fields of a record: those of the row of the path, then those of the other row.
 const PATH: [&str; 7] = ["state", "next_ppsn", "cum", "pipe", "window", "srtt8", "port"];
 const ROW: [&str; 7] = ["credit", "var4", "backoff", "reo_tol", "mark", "gen_open", "probe_pending"];
-const SCALARS: [(&str, u32); 15] = [
+const SCALARS: [(&str, u32); 17] = [
     ("conn", 16),
     ("path_index", 3),
     ("now", 32),
@@ -30,6 +30,8 @@ const SCALARS: [(&str, u32); 15] = [
     ("lost_l2", 9),
     ("hint", 24),
     ("action", 4),
+    ("watched", 1),
+    ("alive", 32),
     ("reset", 1),
 ];
 
@@ -103,7 +105,7 @@ fn each_step_leaves_its_record_one_clock_later() {
         }
         if valid[2] {
             let record = Packed::from_words::<CommitTimer>(&b.get_words("commit_timer"));
-            for name in ["conn", "path_index", "action", "now"] {
+            for name in ["conn", "path_index", "action", "now", "watched", "alive"] {
                 assert_eq!(record.get(name), value[name], "round {round}: {name}");
             }
             assert_eq!(
@@ -124,7 +126,7 @@ fn each_step_leaves_its_record_one_clock_later() {
 fn simulation_equals_verilog() {
     let report = difftest!(CommitRecords::new(), clock: clock, inputs: {
         reset, conn, path_index, now, grant, kind, nop, inflight_bytes, more, rr, ack, verdict, acked, lost_l1, lost_l2, hint,
-        timer, action
+        timer, action, watched, alive
     })
     .input_as("path", |b| &mut b.path, rows::path_tx)
     .input_as("row", |b| &mut b.row, rows::path_ack)

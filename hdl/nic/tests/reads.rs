@@ -17,7 +17,8 @@ fn small() -> BuildConfig {
 fn simulation_equals_verilog() {
     difftest!(Reads::<128>::new(&small()), clock: clock, inputs: {
         reset, fault, cfg_valid, cfg_table, cfg_index, cfg_data, rx_busy, completion_busy, row_write, row_qp, row_request, row_atomic,
-        row_msn, row_laddr, row_length, row_tag, sent_valid, sent_qp, sent_msn, rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset,
+        row_msn, row_laddr, row_length, row_tag, sent_valid, sent_qp, sent_msn, sent_now, now, watch_conn, over_valid,
+        over_qp, life_valid, life_conn, life_now, taken_valid, taken_opcode, taken_conn, taken_now, rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset,
         rsp_length, rsp_tag, rsp_bytes, rsp_take, rsp_ticket, ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_take, reached,
         reached_qp, reached_msn, reached_ticket, check_ready, check_done, check_code, check_addr, check_failed, finish_ready,
         finish_done, finish_ticket, done_count, answered_ready, error_waits, error_taken, flush_valid, flush_qp, resp_valid,
@@ -31,6 +32,11 @@ fn simulation_equals_verilog() {
     .reset_chance(0.0)
     .limit("cfg_table", 3..=3)
     .limit("cfg_index", 0..=3)
+    .limit("over_qp", 0..=3)
+    .limit("watch_conn", 0..=3)
+    .limit("life_conn", 0..=3)
+    .limit("taken_conn", 0..=3)
+    .limit("taken_opcode", 0xE0..=0xE7)
     .limit("row_qp", 0..=3)
     .limit("sent_qp", 0..=3)
     .limit("rsp_qp", 0..=3)
@@ -46,6 +52,12 @@ fn simulation_equals_verilog() {
     .limit("ask_msn", 0..=7)
     .limit("reached_msn", 0..=7)
     .limit("resp_msn", 0..=7)
+    .stimulus(|_, _, inputs| {
+        // connections that there are
+        let mut data = inputs.words("cfg_data").to_vec();
+        data[0] &= 0x0003_FFFF;
+        inputs.set("cfg_data", data);
+    })
     .run();
 }
 

@@ -66,6 +66,8 @@ fn tail_and_rto_to_the_tick() {
         retry_cnt: 7,
         other_up: false,
         stranded: false,
+        watching: false,
+        alive: 0,
         state: UP,
         pipe: 1,
         next: 0,
@@ -110,7 +112,7 @@ fn tail_and_rto_to_the_tick() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(TimerCheck::new(), clock: clock, inputs: { now, rto_min, other_up, stranded })
+    let report = difftest!(TimerCheck::new(), clock: clock, inputs: { now, rto_min, other_up, stranded, watching, alive })
         .input_as("path", |b| &mut b.path, rows::path_tx)
         .input_as("row", |b| &mut b.row, rows::path_ack)
         .input_as("cfg", |b| &mut b.cfg, rows::conn_cfg)

@@ -84,27 +84,28 @@ fn rows_after_a_timer_are_those_of_section_8() {
 
 #[test]
 fn simulation_equals_verilog() {
-    let report = difftest!(TimerStep::new(), clock: clock, inputs: { now, rto_min, other_up, stranded, lost_words })
-        .input_as("path", |b| &mut b.path, rows::path_tx)
-        .input_as("row", |b| &mut b.row, rows::path_ack)
-        .input_as("cfg", |b| &mut b.cfg, rows::conn_cfg)
-        .input_as("conn", |b| &mut b.conn, rows::conn_ack)
-        .top("timer_step")
-        .cycles(2000)
-        .seed(1)
-        .stimulus({
-            let mut held = Vec::new();
-            move |random, cycle, inputs| {
-                if cycle % 9 == 0 {
-                    let mut rng = Rng(random.u64() | 1);
-                    let c = case(&mut rng);
-                    held = ports(&c, &mut rng);
+    let report =
+        difftest!(TimerStep::new(), clock: clock, inputs: { now, rto_min, other_up, stranded, watching, alive, lost_words })
+            .input_as("path", |b| &mut b.path, rows::path_tx)
+            .input_as("row", |b| &mut b.row, rows::path_ack)
+            .input_as("cfg", |b| &mut b.cfg, rows::conn_cfg)
+            .input_as("conn", |b| &mut b.conn, rows::conn_ack)
+            .top("timer_step")
+            .cycles(2000)
+            .seed(1)
+            .stimulus({
+                let mut held = Vec::new();
+                move |random, cycle, inputs| {
+                    if cycle % 9 == 0 {
+                        let mut rng = Rng(random.u64() | 1);
+                        let c = case(&mut rng);
+                        held = ports(&c, &mut rng);
+                    }
+                    if random.chance(0.97) {
+                        held.iter().for_each(|(name, value)| inputs.set(name, value.clone()));
+                    }
                 }
-                if random.chance(0.97) {
-                    held.iter().for_each(|(name, value)| inputs.set(name, value.clone()));
-                }
-            }
-        })
-        .run();
+            })
+            .run();
     assert!(report.stuck().is_empty(), "{:?}", report.stuck());
 }

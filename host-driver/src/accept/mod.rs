@@ -89,7 +89,8 @@ impl Fault {
 pub fn run(options: &Options) -> Result<bool> {
     let scratch = tempfile::Builder::new().prefix("mrnic-accept-").tempdir().context("a temporary folder")?;
     let chosen = |row: &&ladder::Row| {
-        (row.quick || !options.quick) && options.only.as_ref().is_none_or(|text| row.line.contains(text.as_str()))
+        (row.in_quick_list(&options.device) || !options.quick)
+            && options.only.as_ref().is_none_or(|text| row.line.contains(text.as_str()))
     };
     let rows: Vec<_> = ladder::LADDER.iter().filter(chosen).collect();
     ensure!(!rows.is_empty(), "no row contains '{}'", options.only.as_deref().unwrap_or_default());

@@ -78,12 +78,21 @@ impl Bare {
     }
 
     /// Sets the inputs of this cycle.
-    pub fn drive<H: Host>(&mut self, now: u64, memory: &mut H, host: &HostConfig) -> Result<(), OutsideMemory> {
+    pub fn drive<H: Host>(
+        &mut self,
+        now: u64,
+        memory: &mut H,
+        host: &HostConfig,
+        observer: &mut dyn Observer<H>,
+    ) -> Result<(), OutsideMemory> {
         while let Some((_, addr, data)) = self.landing.pop_front_if(|w| w.0 <= now) {
             memory.dma_write(addr, &data)?;
             self.landed += 1;
         }
         self.write_done.set_bit(self.landed > 0);
+        if self.landed > 0 {
+            observer.write_visible();
+        }
         self.landed = self.landed.saturating_sub(1);
         self.rx.drive(false);
         self.tx.drive(false);

@@ -71,6 +71,8 @@ pub trait Observer<H = HostMemory> {
     fn dma_read(&mut self, cycle: u64, addr: u64, len: usize);
     /// A payload write was made.
     fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]);
+    /// The data of the oldest payload write of which this was not yet said is visible to software, and the engine is told.
+    fn write_visible(&mut self) {}
     /// A WQE read was asked for.
     fn wqe_read(&mut self, cycle: u64, addr: u64, len: usize);
     /// A CQE write was made.
@@ -365,7 +367,7 @@ impl<H: Host> NicSim<H> {
         let outside = |access| NicError::Memory { node, cycle, access };
         self.bus.drive();
         match &mut self.attachment {
-            Attachment::Bare(bare) => bare.drive(now, &mut self.memory, &self.host),
+            Attachment::Bare(bare) => bare.drive(now, &mut self.memory, &self.host, observer),
             Attachment::Corundum(core) => core.drive(now, &mut self.memory, &self.host),
         }
         .map_err(outside)?;

@@ -199,6 +199,7 @@ impl Station {
             table::conn::NUMBER => self.watch.forget(index.into()),
             table::qp::NUMBER => {
                 figures.open_qp(place, index.into());
+                self.watch.forget_qp(index.into());
                 match table::qp::VALID.get(row) {
                     0 => self.open_qps.remove(&index),
                     _ => self.open_qps.insert(index),

@@ -5,7 +5,9 @@
 use super::peer::Peer;
 use crate::nic::Observer;
 use mrnic_lockstep::{Checker, Divergence, Kind, Record};
+use mrnic_model::wqe::is_request;
 use mrnic_regs::{code, ring};
+use std::collections::BTreeSet;
 
 /// The action of a timer record that gives a connection up.
 const CONNECTION_ERROR: u64 = 6;
@@ -31,6 +33,8 @@ pub struct Watch {
     pub active: u64,
     /// Packets that were sent and are not acknowledged, by connection.
     outstanding: Vec<u64>,
+    /// READs and atomics, by queue pair and MSN, that wait for their responses: time passes until those come, or the peer's silence is noticed (D8).
+    awaited: BTreeSet<(u64, u64)>,
     pub completions: u64,
     pub facts: Vec<Fact>,
     pub checker: Option<Checker>,
@@ -39,12 +43,25 @@ pub struct Watch {
 
 impl Watch {
     pub fn new(conns: usize, checker: Option<Checker>) -> Self {
-        Watch { active: 0, outstanding: vec![0; conns], completions: 0, facts: Vec::new(), checker, failed: None }
+        Watch {
+            active: 0,
+            outstanding: vec![0; conns],
+            awaited: BTreeSet::new(),
+            completions: 0,
+            facts: Vec::new(),
+            checker,
+            failed: None,
+        }
     }
 
-    /// Packets wait for acknowledgments.
+    /// Packets wait for acknowledgments, or requests for responses.
     pub fn outstanding(&self) -> bool {
-        self.outstanding.iter().any(|count| *count > 0)
+        self.outstanding.iter().any(|count| *count > 0) || !self.awaited.is_empty()
+    }
+
+    /// A queue pair was opened or closed: it waits for nothing.
+    pub fn forget_qp(&mut self, qp: u64) {
+        self.awaited.retain(|(of, _)| *of != qp);
     }
 
     /// A connection was opened or closed: nothing of it is outstanding.
@@ -84,7 +101,11 @@ impl Observer<Peer> for Watch {
                 let bytes = ring::wqe::LENGTH.get(&record.wide);
                 let (index, opcode) = (record.get("wqe_index") as u16, ring::wqe::OPCODE.get(&record.wide) as u8);
                 self.facts.push(Fact::Wqe { qp: record.get("qp"), index, opcode, bytes });
+                if record.get("status") == 0 && is_request(opcode) {
+                    self.awaited.insert((record.get("qp"), record.get("msn")));
+                }
             }
+            Kind::Answered | Kind::Cqe => drop(self.awaited.remove(&(record.get("qp"), record.get("msn")))),
             _ => {}
         }
         self.check(|c| c.record(record, memory));
@@ -99,6 +120,12 @@ impl Observer<Peer> for Watch {
         self.active = cycle;
         self.facts.push(Fact::Placed);
         self.check(|c| c.dma_write(cycle, addr, data));
+    }
+    fn write_visible(&mut self) {
+        self.check(|c| {
+            c.write_visible();
+            Ok(())
+        });
     }
 
     fn wqe_read(&mut self, cycle: u64, _: u64, _: usize) {

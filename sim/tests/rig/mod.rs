@@ -34,9 +34,14 @@ pub fn build() -> BuildConfig {
     config::build("sim").expect("the simulation build")
 }
 
-fn model() -> &'static Model {
-    static MODEL: OnceLock<Model> = OnceLock::new();
-    MODEL.get_or_init(|| models::model(&build(), false, true).expect("the build can be Verilated"))
+/// The build with READ and atomics.
+pub fn build_with_reads() -> BuildConfig {
+    config::build("sim_reads").expect("the build of READs")
+}
+
+fn model(build: &BuildConfig) -> &'static Model {
+    static MODELS: [OnceLock<Model>; 2] = [OnceLock::new(), OnceLock::new()];
+    MODELS[usize::from(build.reads)].get_or_init(|| models::model(build, false, true).expect("the build can be Verilated"))
 }
 
 /// A registered memory region.
@@ -93,6 +98,12 @@ impl Observer for Watch {
     fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
         self.check(|c| c.dma_write(cycle, addr, data));
     }
+    fn write_visible(&mut self) {
+        self.check(|c| {
+            c.write_visible();
+            Ok(())
+        });
+    }
     fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
     fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]) {
         self.check(|c| c.cqe_write(cycle, addr, data));
@@ -139,6 +150,7 @@ pub type Lose = Box<dyn FnMut(usize, &[u8]) -> bool>;
 
 /// Both.
 pub struct Rig {
+    build: BuildConfig,
     pub nodes: [Node; 2],
     wires: [VecDeque<(u64, Vec<u8>)>; 2],
     /// The wire loses everything.
@@ -169,7 +181,12 @@ fn checker(build: &BuildConfig, rto_min_ticks: u32) -> Checker {
         rto_min_ticks,
         epoch_cap_bytes: 0,
         events: false,
-        stage: if build.sends { Stage::Send } else { Stage::Write },
+        responses: build.responses as u32,
+        stage: match (build.reads, build.sends) {
+            (true, _) => Stage::Full,
+            (false, true) => Stage::Send,
+            (false, false) => Stage::Write,
+        },
         ..NicConfig::default()
     };
     Checker::new(&config, build.clock_ps).expect("the build's sizes suit the model")
@@ -188,9 +205,13 @@ pub fn address(from: usize, ipv6: bool) -> NetAddr {
 impl Rig {
     /// Two NICs with nothing set up.
     pub fn new() -> Self {
-        let build = build();
+        Self::of(build())
+    }
+
+    /// Two NICs of a build.
+    pub fn of(build: BuildConfig) -> Self {
         let nodes = [0, 1].map(|n| Node {
-            nic: NicSim::new(model(), n, build.clock_ps, &HostConfig::default(), 1).expect("the NIC starts"),
+            nic: NicSim::new(model(&build), n, build.clock_ps, &HostConfig::default(), 1).expect("the NIC starts"),
             watch: Watch::new(&build),
             streams: Vec::new(),
             rows: RowReader::new(build.conns),
@@ -198,6 +219,7 @@ impl Rig {
             qps: 0,
         });
         Self {
+            build,
             nodes,
             wires: [VecDeque::new(), VecDeque::new()],
             cut: false,
@@ -214,7 +236,7 @@ impl Rig {
     pub fn set_rto_min(&mut self, ticks: u32) {
         for node in &mut self.nodes {
             node.nic.write_register(reg::rto_min::OFFSET, ticks);
-            node.watch = Watch::with_rto_min(&build(), ticks);
+            node.watch = Watch::with_rto_min(&self.build, ticks);
         }
     }
 
@@ -222,7 +244,7 @@ impl Rig {
     pub fn reset(&mut self) {
         for n in &mut self.nodes {
             n.nic.reset().expect("the NIC starts again");
-            n.watch = Watch::new(&build());
+            n.watch = Watch::new(&self.build);
             n.streams.clear();
             (n.keys, n.qps) = (0, 0);
         }

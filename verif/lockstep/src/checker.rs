@@ -8,6 +8,7 @@ use crate::outputs::Expected;
 use crate::record::{Kind, Record};
 use crate::rows::RowWrite;
 use crate::rules::rule_of;
+use crate::silence::Silence;
 use crate::step::{show, Step};
 use crate::Memory;
 use mrnic_model::{
@@ -85,8 +86,8 @@ pub(crate) struct Causes {
     pub naks: VecDeque<(u32, u8, u32)>,
     /// The same by an ERROR_RESP.
     pub remote_naks: VecDeque<(u32, u8, u32)>,
-    /// Whole responses that software cannot see yet: QP, MSN.
-    pub answers: VecDeque<(u32, u32)>,
+    /// Whole responses that software cannot see yet: QP, MSN, payload writes up to the last one of it.
+    pub answers: VecDeque<(u32, u32, u64)>,
     /// The same for want of a receive.
     pub rnrs: VecDeque<RnrEvent>,
     /// QP that waits (N1) -> the tick at which its wait began.
@@ -108,6 +109,7 @@ pub struct Checker {
     pub(crate) expected: Expected,
     pub(crate) causes: Causes,
     pub(crate) lanes: Lanes,
+    pub(crate) silence: Silence,
     /// Frames in all.
     frames: u64,
     /// Numbers and bytes of frames that passed the model's parser and await their record.
@@ -132,6 +134,7 @@ impl Checker {
             expected: Expected::default(),
             causes: Causes::default(),
             lanes: Lanes::default(),
+            silence: Silence::default(),
             frames: 0,
             good: VecDeque::new(),
             bad: VecDeque::new(),
@@ -244,6 +247,7 @@ impl Checker {
             Kind::Rcqe => self.recv_cqe(&mut step),
         }
         self.lanes.follow(&self.model, record.cycle);
+        self.silence.follow(&self.model, record.cycle);
         if step.agrees() {
             return Ok(());
         }

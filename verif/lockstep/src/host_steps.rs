@@ -157,10 +157,13 @@ impl Checker {
 
     /// D6: the whole response is visible.
     pub(crate) fn answered(&mut self, s: &mut Step) {
-        let Some((qp, msn)) = self.causes.answers.pop_front() else {
+        let Some((qp, msn, writes)) = self.causes.answers.pop_front() else {
             s.text("msn", show(s.record.get("msn")), "no response is whole");
             return;
         };
+        if self.expected.writes_visible < writes {
+            s.text("visible", format!("{writes} payload writes"), self.expected.writes_visible.to_string());
+        }
         s.field("qp", qp);
         s.field("msn", msn);
         // of a closed QP nothing is left

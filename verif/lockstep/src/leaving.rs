@@ -33,6 +33,11 @@ impl Checker {
         self.compare_bytes("a payload write", "R5 (placement)", cycle, (addr, data), model)
     }
 
+    /// The data of one more payload write is visible to software.
+    pub fn write_visible(&mut self) {
+        self.expected.writes_visible += 1;
+    }
+
     /// A CQE was written.
     pub fn cqe_write(&mut self, cycle: u64, addr: u64, data: &[u8]) -> Result {
         if self.expected.recv_cqes.front().is_some_and(|c| c.0 == addr) {

@@ -12,6 +12,7 @@ mod record;
 mod rows;
 mod rules;
 mod rx_steps;
+mod silence;
 mod step;
 mod tx_steps;
 

@@ -12,6 +12,9 @@ pub struct Expected {
     pub reads: VecDeque<(u64, usize)>,
     /// Address and bytes.
     pub writes: VecDeque<(u64, Vec<u8>)>,
+    /// Payload writes of all steps so far, and those whose data software can see; the host makes them visible in their order.
+    pub writes_ordered: u64,
+    pub writes_visible: u64,
     /// A payload write that was made before the record of its step, which waits for `exp` and `cum` to settle (R5, R7).
     pub early_write: Option<(u64, Vec<u8>)>,
     /// Address and bytes.
@@ -39,6 +42,12 @@ impl ExpectedAck {
 }
 
 impl Expected {
+    /// Payload writes of a step.
+    pub fn order_writes(&mut self, writes: Vec<(u64, Vec<u8>)>) {
+        self.writes_ordered += writes.len() as u64;
+        self.writes.extend(writes);
+    }
+
     /// R10: a packet came by a path of a connection, with this port.
     pub fn note_port(&mut self, conn: u16, via: u8, port: u16) {
         for ack in self.acks.iter_mut().filter(|a| (a.desc.conn, a.desc.via) == (conn, via)) {

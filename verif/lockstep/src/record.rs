@@ -41,7 +41,7 @@ kinds! {
     /// An acknowledgment was applied or dropped.
     Ack "ack" [conn, home, verdict, acked, lost_l1, lost_l2, now, state, next, cum, pipe, window, credit, srtt8, var4, backoff, reo_tol, mark, gen_open, probe_pending, hint] wide None;
     /// A timer acted.
-    Timer "timer" [conn, path, action, now, port, probe_ppsn, state, next, cum, pipe, window, credit, srtt8, var4, backoff, reo_tol, mark, gen_open, probe_pending] wide None;
+    Timer "timer" [conn, path, action, now, port, probe_ppsn, watched, alive, state, next, cum, pipe, window, credit, srtt8, var4, backoff, reo_tol, mark, gen_open, probe_pending] wide None;
     /// A transmit slot was granted.
     Grant "grant" [conn, kind, home, via, ppsn, rtx, moved, ack_req, nop, qp, msn, index, bytes, source, now, port, inflight_bytes, more, next, pipe, window, rr] wide None;
     /// A packet was retired.

@@ -27,6 +27,7 @@ pub fn rule_of(kind: Kind, field: &str) -> &'static str {
         (Kind::Ack, "srtt8" | "var4") => "RTT",
         (Kind::Ack, _) => "progress (section 6)",
         (Kind::Timer, "port") => "L5 (port change)",
+        (Kind::Timer, "watched" | "alive") => "D8 (silence)",
         (Kind::Timer, _) => "L3/L4 (timers)",
         (Kind::Grant, "rtx" | "home" | "ppsn") => "S1 (resend first)",
         (Kind::Grant, "via" | "moved") => "S3 (path choice)",

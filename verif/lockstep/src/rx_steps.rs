@@ -85,7 +85,7 @@ impl Checker {
         let mut memory = ModelMemory { memory: None, writes: Vec::new() };
         let step = self.model.step_rx_with(now, &frame, &inputs, &mut memory);
         let placed = memory.writes.first().map(|w| w.0);
-        self.expected.writes.extend(memory.writes);
+        self.expected.order_writes(memory.writes);
         if let Ok(port) = self.model.reply_port(conn, via) {
             self.expected.note_port(conn, via, port);
         }
@@ -130,7 +130,10 @@ impl Checker {
                 s.field("qp_failed", error_seen);
                 s.field("used", matches!(effect, RxEffect::Response { .. } | RxEffect::RemoteError(_)));
                 match effect {
-                    RxEffect::Response { qpn, whole } => self.causes.answers.extend(whole.map(|msn| (qpn, msn))),
+                    RxEffect::Response { qpn, whole } => {
+                        let ordered = self.expected.writes_ordered;
+                        self.causes.answers.extend(whole.map(|msn| (qpn, msn, ordered)));
+                    }
                     RxEffect::RemoteError(nak) => self.causes.remote_naks.push_back((nak.qpn, nak.code, nak.msn)),
                     _ => {}
                 }
@@ -170,7 +173,7 @@ impl Checker {
                     s.field("addr", done.value);
                 }
                 s.field("exp", self.model.recv_stream(qp).map_or(0, |stream| stream.exp.get()));
-                self.expected.writes.extend(memory.writes);
+                self.expected.order_writes(memory.writes);
                 self.early_write(s);
                 if done.code != 0 {
                     *self.causes.refusals.entry(qp).or_default() += 1;

@@ -54,7 +54,8 @@ impl Checker {
 
     pub(crate) fn timer(&mut self, s: &mut Step) {
         let (conn, path) = (s.record.get("conn") as u16, s.record.get("path") as u8);
-        match self.model.step_tx_timer(s.record.get("now") as u32, conn, path) {
+        let seen = self.watch_seen(s, conn, path);
+        match self.model.step_tx_timer_seen(s.record.get("now") as u32, conn, path, Some(seen)) {
             Ok(t) => {
                 s.field("action", t.action as u64);
                 if t.action != TimerAction::ConnError {

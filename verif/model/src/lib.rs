@@ -46,7 +46,7 @@ pub use nic::recv_post::{RecvWr, SrqConfig};
 pub use nic::retire_step::Retire;
 pub use nic::rnr_step::{rnr_ticks, RnrEvent, RNR_BUSY};
 pub use nic::rx_step::{Place, Received, RxEffect, RxInputs, RxStep};
-pub use nic::timer_step::TimerStep;
+pub use nic::timer_step::{TimerStep, WatchSeen};
 pub use nic::wqe_step::WqeStep;
 pub use nic::Nic;
 pub use rx::check::code_number;

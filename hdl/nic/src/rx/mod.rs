@@ -26,3 +26,4 @@ pub mod rx_parser;
 pub mod rx_rows;
 pub mod rx_tables;
 pub mod rx_timers;
+pub mod silence;

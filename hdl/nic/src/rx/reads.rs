@@ -1,10 +1,11 @@
-//! reads: READs and atomics, both halves: read_table (what our queue pairs asked for) and responder (what the peers asked for), and the
-//! third reader of the control read port. In: WQEs taken, new packets granted, steps of rx_core, retired packets, errors, tables. Out: answers
+//! reads: READs and atomics, both halves: read_table (what our queue pairs asked for), silence (whether the peers still live) and
+//! responder (what the peers asked for), and the third reader of the control read port. In: WQEs taken, new packets granted, steps of rx_core, retired packets, errors, tables. Out: answers
 //! to rx_core, responses for the segmenter and their rows, what is answered. Guarantees: those of its parts; an error waits (`quiet`) for the
 //! answers that were whole before it came (W3), however many come later; a response leaves when packet_builder may take its row.
 use super::executor::RequestRow;
 use super::read_table::ReadTable;
 use super::responder::Responder;
+use super::silence::Silence;
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use crate::host::ctrl_reads::CtrlReads;
@@ -18,7 +19,8 @@ pub struct Reads<const W: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Faults 22: bytes of a response count twice; 23: an atomic brings back the value after it; 24: the last place is given to a request
-    /// that came early.
+    /// that came early; 25: a response is no sign of life; 26: an answer
+    /// does not wait for its data; 27: a request is executed twice.
     pub fault: Signal<In, Bits<5>>,
     pub cfg_valid: Signal<In, Bit>,
     pub cfg_table: Signal<In, Bits<8>>,
@@ -42,9 +44,22 @@ pub struct Reads<const W: usize> {
     pub sent_valid: Signal<In, Bit>,
     pub sent_qp: Signal<In, Bits<16>>,
     pub sent_msn: Signal<In, Bits<24>>,
-    /// D8, one clock later: it was the first of a READ or an atomic.
-    pub first_valid: Signal<Out, Bit>,
-    pub first_qp: Signal<Out, Bits<16>>,
+    pub sent_now: Signal<In, Bits<32>>,
+    // D8, see silence
+    pub now: Signal<In, Bits<32>>,
+    pub watch_conn: Signal<In, Bits<16>>,
+    pub watch_awaited: Signal<Out, Bit>,
+    pub watch_alive: Signal<Out, Bits<32>>,
+    pub over_valid: Signal<In, Bit>,
+    pub over_qp: Signal<In, Bits<16>>,
+    pub life_valid: Signal<In, Bit>,
+    pub life_conn: Signal<In, Bits<16>>,
+    pub life_now: Signal<In, Bits<32>>,
+    /// rx_core took a packet.
+    pub taken_valid: Signal<In, Bit>,
+    pub taken_opcode: Signal<In, Bits<8>>,
+    pub taken_conn: Signal<In, Bits<16>>,
+    pub taken_now: Signal<In, Bits<32>>,
     // rx_core
     pub rsp_look: Signal<In, Bit>,
     pub rsp_qp: Signal<In, Bits<16>>,
@@ -153,12 +168,19 @@ pub struct Reads<const W: usize> {
     pub commit_answer_valid: Signal<Out, Bit>,
     pub commit_answer_qp: Signal<Out, Bits<16>>,
     table: ReadTable,
+    silence: Silence,
     responder: Responder<W>,
     ports: CtrlReads<W>,
     /// Answers that the waiting error waits for, once they are counted.
     counted: DFF<Bit>,
     behind: DFF<Bits<16>>,
+    sent_tick: DFF<Bits<32>>,
+    /// Of fault 27.
+    again: DFF<Bit>,
+    again_qp: DFF<Bits<16>>,
+    again_msn: DFF<Bits<24>>,
     leaves: Signal<Local, Bit>,
+    response: Signal<Local, Bit>,
 }
 
 impl<const W: usize> Reads<W> {
@@ -167,10 +189,12 @@ impl<const W: usize> Reads<W> {
         assert_eq!(W, config.data_width, "the build's data width");
         filled!(Reads {
             table: ReadTable::new(config),
+            silence: Silence::new(config),
             responder: Responder::new(config),
             ports: CtrlReads::new(config);
             clock, reset, fault, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, rx_busy, completion_busy, init_done, row_write, row_qp,
-            row_request, row_atomic, row_msn, row_laddr, row_length, row_tag, sent_valid, sent_qp, sent_msn, first_valid, first_qp,
+            row_request, row_atomic, row_msn, row_laddr, row_length, row_tag, sent_valid, sent_qp, sent_msn, sent_now, now, watch_conn, watch_awaited, watch_alive, over_valid, over_qp, life_valid, life_conn, life_now, taken_valid,
+            taken_opcode, taken_conn, taken_now,
             rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset, rsp_length, rsp_tag, rsp_bytes, rsp_used, rsp_addr, rsp_room, rsp_take,
             rsp_ticket, ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_reached_ok, ask_early_ok, ask_none, ask_failed, ask_take,
             ask_row, reached, reached_qp, reached_msn, reached_ticket, check_valid, check_ready, check_done, check_code, check_addr,
@@ -181,7 +205,7 @@ impl<const W: usize> Reads<W> {
             order_length, order_peer_qpn, rsprow_ask, rsprow_ready, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base,
             rsprow_length, rsprow_tag, rsprow_peer_qpn, a_desc_valid, a_desc_ready, a_desc_addr, a_desc_len, a_valid, a_ready,
             cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last, commit_answer_valid,
-            commit_answer_qp, counted, behind, leaves,
+            commit_answer_qp, counted, behind, sent_tick, again, again_qp, again_msn, leaves, response,
         })
     }
 }
@@ -190,13 +214,14 @@ impl<const W: usize> Logic for Reads<W> {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module reads: READs and atomics, asked for and answered");
-        dff_setup!(self, clock, counted, behind);
-        clock!(self, clock, table, responder, ports);
+        dff_setup!(self, clock, counted, behind, sent_tick, again, again_qp, again_msn);
+        clock!(self, clock, table, silence, responder, ports);
         self.table.reset.next = self.reset.val();
+        self.silence.reset.next = self.reset.val();
         self.responder.reset.next = self.reset.val();
         self.ports.reset.next = self.reset.val();
-        self.init_done.next = self.table.init_done.val() & self.responder.init_done.val();
-        self.cfg_busy.next = self.table.cfg_busy.val() | self.responder.cfg_busy.val();
+        self.init_done.next = self.table.init_done.val() & self.silence.init_done.val() & self.responder.init_done.val();
+        self.cfg_busy.next = self.table.cfg_busy.val() | self.silence.cfg_busy.val() | self.responder.cfg_busy.val();
         self.table.cfg_valid.next = self.cfg_valid.val();
         self.table.cfg_table.next = self.cfg_table.val();
         self.table.cfg_index.next = self.cfg_index.val();
@@ -219,8 +244,6 @@ impl<const W: usize> Logic for Reads<W> {
         self.table.sent_valid.next = self.sent_valid.val();
         self.table.sent_qp.next = self.sent_qp.val();
         self.table.sent_msn.next = self.sent_msn.val();
-        self.first_valid.next = self.table.first_valid.val();
-        self.first_qp.next = self.table.first_qp.val();
         self.table.look.next = self.rsp_look.val();
         self.table.look_qp.next = self.rsp_qp.val();
         self.table.look_msn.next = self.rsp_msn.val();
@@ -238,6 +261,9 @@ impl<const W: usize> Logic for Reads<W> {
         self.table.take.next = self.rsp_take.val();
         self.table.ticket.next = self.rsp_ticket.val();
         self.table.done_count.next = self.done_count.val();
+        if self.fault.val() == 26 {
+            self.table.done_count.next = self.rsp_ticket.val();
+        }
         self.answered_valid.next = self.table.answered_valid.val();
         self.answered_qp.next = self.table.answered_qp.val();
         self.answered_msn.next = self.table.answered_msn.val();
@@ -260,6 +286,31 @@ impl<const W: usize> Logic for Reads<W> {
             self.counted.d.next = false;
         }
 
+        comment!("D8: what is awaited, and signs of life; a response is one, used or not");
+        self.silence.cfg_valid.next = self.cfg_valid.val();
+        self.silence.cfg_table.next = self.cfg_table.val();
+        self.silence.cfg_index.next = self.cfg_index.val();
+        self.silence.cfg_conn.next = self.cfg_data.val().get_bits::<16>(16);
+        self.silence.others_busy.next = self.rx_busy.val() | self.completion_busy.val();
+        self.sent_tick.d.next = self.sent_now.val();
+        self.silence.first_valid.next = self.table.first_valid.val();
+        self.silence.first_qp.next = self.table.first_qp.val();
+        self.silence.first_now.next = self.sent_tick.q.val();
+        self.silence.over_valid.next = self.over_valid.val();
+        self.silence.over_qp.next = self.over_qp.val();
+        self.silence.life_valid.next = self.life_valid.val();
+        self.silence.life_conn.next = self.life_conn.val();
+        self.silence.life_now.next = self.life_now.val();
+        self.response.next =
+            (self.taken_opcode.val() == 0xE3) | (self.taken_opcode.val() == 0xE5) | (self.taken_opcode.val() == 0xE6);
+        self.silence.heard_valid.next = self.taken_valid.val() & self.response.val() & (self.fault.val() != 25);
+        self.silence.heard_conn.next = self.taken_conn.val();
+        self.silence.heard_now.next = self.taken_now.val();
+        self.silence.now.next = self.now.val();
+        self.silence.look_conn.next = self.watch_conn.val();
+        self.watch_awaited.next = self.silence.awaited.val();
+        self.watch_alive.next = self.silence.alive.val();
+
         comment!("what the peers ask for");
         self.responder.look.next = self.ask_look.val();
         self.responder.look_conn.next = self.ask_conn.val();
@@ -279,6 +330,14 @@ impl<const W: usize> Logic for Reads<W> {
         self.responder.reached.next.qp = self.reached_qp.val();
         self.responder.reached.next.msn = self.reached_msn.val();
         self.responder.reached.next.ticket = self.reached_ticket.val();
+        self.again.d.next = self.reached.val() & (self.fault.val() == 27);
+        self.again_qp.d.next = self.reached_qp.val();
+        self.again_msn.d.next = self.reached_msn.val();
+        if self.again.q.val() {
+            self.responder.reached_valid.next = true;
+            self.responder.reached.next.qp = self.again_qp.q.val();
+            self.responder.reached.next.msn = self.again_msn.q.val();
+        }
         self.responder.done_count.next = self.done_count.val();
         self.check_valid.next = self.responder.check_valid.val();
         self.responder.check_ready.next = self.check_ready.val();
@@ -364,6 +423,7 @@ impl<const W: usize> Logic for Reads<W> {
         self.ports.cr_data.next = self.cr_data.val();
         self.ports.cr_last.next = self.cr_last.val();
         if self.reset.val() {
+            self.again.d.next = false;
             self.counted.d.next = false;
         }
     }

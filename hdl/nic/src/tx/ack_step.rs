@@ -25,6 +25,8 @@ pub struct AckStep {
     pub row: Signal<In, PathAck>,
     /// Another path is DOWN with packets outstanding (L4).
     pub stranded: Signal<In, Bit>,
+    /// Responses are awaited (D8).
+    pub awaits: Signal<In, Bit>,
     // sums of the words
     pub acked: Signal<In, Bits<9>>,
     pub dropped: Signal<In, Bits<9>>,
@@ -46,6 +48,8 @@ pub struct AckStep {
     pub set_timer: Signal<Out, Bit>,
     pub timer_active: Signal<Out, Bit>,
     pub deadline: Signal<Out, Bits<32>>,
+    /// It acknowledged something, or answered a probe.
+    pub progresses: Signal<Out, Bit>,
     check: AckCheck,
     congestion: Congestion,
     quick: DFF<Bits<32>>,
@@ -60,8 +64,8 @@ impl AckStep {
     pub fn new(config: &BuildConfig) -> Self {
         filled!(AckStep {
             congestion: Congestion::new(config);
-            clock, fault, now, rto_min, ack, high, any, path, row, stranded, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
-            turn, advance, gap_from, gap_below, refuses, new_path, new_row, hint, set_timer, timer_active, deadline, check,
+            clock, fault, now, rto_min, ack, high, any, path, row, stranded, awaits, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
+            turn, advance, gap_from, gap_below, refuses, new_path, new_row, hint, set_timer, timer_active, deadline, progresses, check,
             quick, srtt, tail, path_after, row_after, progress,
         })
     }
@@ -167,7 +171,7 @@ impl Logic for AckStep {
         self.new_path.next = self.path_after.val();
         self.new_row.next = self.row_after.val();
         comment!(
-            "the timer: min(tail, RTO_MIN) after the new base, none if nothing is outstanding, here or on a DOWN path (L4)"
+            "the timer: min(tail, RTO_MIN) after the new base, none if nothing is outstanding, here or on a DOWN path (L4), or awaited (D8)"
         );
         self.srtt.next = bit_cast::<32, 18>(self.congestion.new_srtt8.val() >> 3);
         self.tail.next = self.srtt.val() + (self.srtt.val() >> 2);
@@ -179,8 +183,11 @@ impl Logic for AckStep {
             self.quick.d.next = self.rto_min.val();
         }
         self.deadline.next = self.now.val() + self.quick.q.val();
-        self.timer_active.next =
-            (self.ack.val().cum != self.path.val().next_ppsn) | (self.path_after.val().state != 1) | self.stranded.val();
+        self.timer_active.next = (self.ack.val().cum != self.path.val().next_ppsn)
+            | (self.path_after.val().state != 1)
+            | self.stranded.val()
+            | self.awaits.val();
+        self.progresses.next = self.progress.val();
         self.set_timer.next = self.progress.val() | (self.ack.val().cum == self.path.val().next_ppsn);
     }
 }

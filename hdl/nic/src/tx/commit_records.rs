@@ -37,6 +37,8 @@ pub struct CommitRecords {
     pub hint: Signal<In, Bits<24>>,
     pub timer: Signal<In, Bit>,
     pub action: Signal<In, Bits<4>>,
+    pub watched: Signal<In, Bit>,
+    pub alive: Signal<In, Bits<32>>,
     pub commit_grant_valid: Signal<Out, Bit>,
     pub commit_grant: Signal<Out, CommitGrant>,
     pub commit_ack_valid: Signal<Out, Bit>,
@@ -61,7 +63,7 @@ impl CommitRecords {
             no_after: Constant::new(PathAfter::default()),
             no_slot: Constant::new(CommitGrant::default());
             clock, reset, conn, path_index, now, path, row, grant, kind, nop, packet, desc, inflight_bytes, more, rr, ack,
-            verdict, acked, lost_l1, lost_l2, hint, timer, action, commit_grant_valid, commit_grant, commit_ack_valid,
+            verdict, acked, lost_l1, lost_l2, hint, timer, action, watched, alive, commit_grant_valid, commit_grant, commit_ack_valid,
             commit_ack, commit_timer_valid, commit_timer, grant_held, grant_reg, ack_held, ack_reg, timer_held, timer_reg,
             after, slot,
         })
@@ -115,6 +117,8 @@ impl Logic for CommitRecords {
         self.timer_reg.d.next.now = self.now.val();
         self.timer_reg.d.next.port = self.path.val().port;
         self.timer_reg.d.next.probe_ppsn = self.row.val().probe_ppsn;
+        self.timer_reg.d.next.watched = self.watched.val();
+        self.timer_reg.d.next.alive = self.alive.val();
         self.timer_reg.d.next.path = self.after.val();
         self.grant_held.d.next = self.grant.val();
         self.slot.next = self.no_slot.val();

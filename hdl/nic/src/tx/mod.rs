@@ -29,5 +29,6 @@ pub mod sequencer;
 pub mod timer_check;
 pub mod timer_step;
 pub mod timers;
+pub mod watch;
 pub mod word_lane;
 pub mod word_step;

@@ -97,5 +97,8 @@ pub struct CommitTimer {
     pub now: Bits<32>,
     pub port: Bits<16>,
     pub probe_ppsn: Bits<24>,
+    /// D8: the path watched over awaited responses, and the last sign of life.
+    pub watched: Bit,
+    pub alive: Bits<32>,
     pub path: PathAfter,
 }

@@ -23,6 +23,9 @@ pub struct TimerCheck {
     pub other_up: Signal<In, Bit>,
     /// Another path is DOWN with packets outstanding; from clock 3 on.
     pub stranded: Signal<In, Bit>,
+    /// D8: the path watches over awaited responses, and the peer's last sign of life; from clock 3 on.
+    pub watching: Signal<In, Bit>,
+    pub alive: Signal<In, Bits<32>>,
     pub action: Signal<Out, Bits<4>>,
     pub backoff: Signal<Out, Bits<4>>,
     /// L4: the timeout, whatever its action.
@@ -33,6 +36,8 @@ pub struct TimerCheck {
     /// When to look again after this step.
     pub deadline: Signal<Out, Bits<32>>,
     idle: DFF<Bits<32>>,
+    since_alive: DFF<Bits<32>>,
+    calm: DFF<Bits<32>>,
     base: DFF<Bits<32>>,
     tail_reg: DFF<Bits<32>>,
     deviation: DFF<Bits<20>>,
@@ -76,7 +81,7 @@ impl TimerCheck {
     pub fn new() -> Self {
         filled!(TimerCheck {
             ;
-            clock, now, rto_min, path, row, cfg, conn, other_up, stranded, action, backoff, timeout, cuts, active, deadline, idle, base,
+            clock, now, rto_min, path, row, cfg, conn, other_up, stranded, watching, alive, action, backoff, timeout, cuts, active, deadline, idle, since_alive, calm, base,
             tail_reg, deviation, outstanding, wants, could, suspect, patience, silent, worn, longer, limit, due_rto, due_tail, active_reg, backoff_reg,
             over, action_reg, timeout_reg, since_send, since_probe, quiet, to_rto, to_tail, to_probe, wait_reg, deadline_reg, pause, soon, srtt, sum, healthy, fresh, strays, still, steps, more,
         })
@@ -97,6 +102,8 @@ impl Logic for TimerCheck {
             self,
             clock,
             idle,
+            since_alive,
+            calm,
             base,
             tail_reg,
             deviation,
@@ -167,30 +174,35 @@ impl Logic for TimerCheck {
             self.steps.next = 6.into();
         }
         self.longer.d.next = bit_cast::<38, 32>(self.base.q.val()) << self.steps.val();
-        comment!("clock 4");
+        self.since_alive.d.next = self.now.val() - self.alive.val();
+        comment!("clock 4: a path that watches and has nothing outstanding counts from the last sign of life too (D8)");
+        self.calm.d.next = self.idle.q.val();
+        if self.watching.val() & !self.outstanding.q.val() & (self.since_alive.q.val() < self.idle.q.val()) {
+            self.calm.d.next = self.since_alive.q.val();
+        }
         self.active_reg.d.next = self.cfg.val().open
             & !self.conn.val().error
             & (self.path.val().state != 0)
-            & (self.outstanding.q.val() | (self.path.val().state != 1) | self.stranded.val());
+            & (self.outstanding.q.val() | (self.path.val().state != 1) | self.stranded.val() | self.watching.val());
         self.limit.d.next = self.longer.q.val().get_bits::<32>(0);
         if self.longer.q.val().get_bits::<7>(31).any() {
             self.limit.d.next = 0x7FFF_FFFF.into();
         }
         comment!("clock 5: what is due; a base ahead of now is not");
-        self.due_rto.d.next = (self.idle.q.val() >= self.limit.q.val()) & !self.idle.q.val().get_bit(31);
+        self.due_rto.d.next = (self.calm.q.val() >= self.limit.q.val()) & !self.calm.q.val().get_bit(31);
         // an unanswered tail probe is repeated after another tail
         self.quiet.d.next =
             self.row.val().probe_pending & (bit_cast::<32, 16>(self.since_probe.q.val()) < self.tail_reg.q.val());
         // while UP also when its last packet was sent so long ago
         self.still.next = self.could.q.val() & (bit_cast::<32, 16>(self.since_send.q.val()) >= self.tail_reg.q.val());
         self.due_tail.d.next =
-            ((self.idle.q.val() >= self.tail_reg.q.val()) | self.still.val()) & !self.idle.q.val().get_bit(31);
-        self.silent.d.next = self.row.val().probe_pending & (self.idle.q.val() >= bit_cast::<32, 17>(self.patience.q.val()));
-        self.to_rto.d.next = self.limit.q.val() - self.idle.q.val();
-        self.to_tail.d.next = self.tail_reg.q.val() - self.idle.q.val();
-        if self.could.q.val() & self.idle.q.val().get_bit(31) {
-            self.to_tail.d.next = !self.idle.q.val() + 1;
-        } else if self.could.q.val() & (bit_cast::<32, 16>(self.since_send.q.val()) >= self.idle.q.val()) {
+            ((self.calm.q.val() >= self.tail_reg.q.val()) | self.still.val()) & !self.calm.q.val().get_bit(31);
+        self.silent.d.next = self.row.val().probe_pending & (self.calm.q.val() >= bit_cast::<32, 17>(self.patience.q.val()));
+        self.to_rto.d.next = self.limit.q.val() - self.calm.q.val();
+        self.to_tail.d.next = self.tail_reg.q.val() - self.calm.q.val();
+        if self.could.q.val() & self.calm.q.val().get_bit(31) {
+            self.to_tail.d.next = !self.calm.q.val() + 1;
+        } else if self.could.q.val() & (bit_cast::<32, 16>(self.since_send.q.val()) >= self.calm.q.val()) {
             self.to_tail.d.next = self.tail_reg.q.val() - bit_cast::<32, 16>(self.since_send.q.val());
         }
         self.to_probe.d.next = self.tail_reg.q.val() - bit_cast::<32, 16>(self.since_probe.q.val());

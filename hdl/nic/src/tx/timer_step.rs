@@ -20,6 +20,9 @@ pub struct TimerStep {
     pub conn: Signal<In, ConnAck>,
     pub other_up: Signal<In, Bit>,
     pub stranded: Signal<In, Bit>,
+    /// D8, see `timer_check`.
+    pub watching: Signal<In, Bit>,
+    pub alive: Signal<In, Bits<32>>,
     pub lost_words: Signal<In, Bits<4>>,
     pub action: Signal<Out, Bits<4>>,
     /// The timer stays armed.
@@ -46,7 +49,7 @@ impl TimerStep {
     pub fn new() -> Self {
         filled!(TimerStep {
             ;
-            clock, now, rto_min, path, row, cfg, conn, other_up, stranded, lost_words, action, active, deadline, all_lost, goes_down, gives_up,
+            clock, now, rto_min, path, row, cfg, conn, other_up, stranded, watching, alive, lost_words, action, active, deadline, all_lost, goes_down, gives_up,
             new_path, new_row, check, path_after, row_after, changes, everything, acts, suspects,
         })
     }
@@ -71,6 +74,8 @@ impl Logic for TimerStep {
         self.check.conn.next = self.conn.val();
         self.check.other_up.next = self.other_up.val();
         self.check.stranded.next = self.stranded.val();
+        self.check.watching.next = self.watching.val();
+        self.check.alive.next = self.alive.val();
         self.action.next = self.check.action.val();
         self.deadline.next = self.check.deadline.val();
         self.goes_down.next = self.check.action.val() == 4;

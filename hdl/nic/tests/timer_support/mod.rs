@@ -17,6 +17,9 @@ pub struct Case {
     pub retry_cnt: u64,
     pub other_up: bool,
     pub stranded: bool,
+    /// D8: the path watches over awaited responses, and the peer's last sign of life.
+    pub watching: bool,
+    pub alive: i64,
     pub state: u64,
     pub pipe: u64,
     pub next: u64,
@@ -58,6 +61,8 @@ pub fn case(rng: &mut Rng) -> Case {
         retry_cnt: pick(rng, &[0, 1, 2, 7, 15]),
         other_up: rng.chance(60),
         stranded: rng.chance(40),
+        watching: rng.chance(30),
+        alive: 0,
         state: pick(rng, &[UP, UP, UP, SUSPECT, SUSPECT, DOWN, 0]),
         pipe: pick(rng, &[0, 1, 1, 255, 256]),
         next: (cum + pick(rng, &[0, 1, 255, 256])) & 0xFF_FFFF,
@@ -91,6 +96,7 @@ pub fn case(rng: &mut Rng) -> Case {
         _ => rng.below(1 << 31) as i64,
     };
     c.t_base = now - idle.min((1 << 31) - 1);
+    c.alive = now - pick(rng, &[0, 0, 9, c.rto() - 1, c.rto(), c.rto() + 1, (1 << 31) - 1]).min((1 << 31) - 1);
     c.probe_time = now - near(rng, c.tail()).min(0xFFFF);
     let since = near(rng, c.tail());
     c.last_send = now - pick(rng, &[0, since, since, 0xFFFF]).clamp(0, 0xFFFF);
@@ -117,6 +123,8 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
         ("conn", conn.words().to_vec()),
         ("other_up", vec![c.other_up.into()]),
         ("stranded", vec![c.stranded.into()]),
+        ("watching", vec![c.watching.into()]),
+        ("alive", vec![tick(c.alive) as u32]),
         ("now", vec![tick(c.now) as u32]),
         ("rto_min", vec![c.rto_min as u32]),
     ]
@@ -125,7 +133,11 @@ pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {
 /// Section 8: the action of the commit record, and the path afterwards.
 pub fn reference(c: &Case) -> (u64, Case) {
     let mut after = c.clone();
-    let idle = c.now - c.t_base;
+    let idle = match c.now - c.t_base {
+        // D8; a time ahead of now is no time
+        idle if c.watching && c.next == c.cum && c.now >= c.alive && (idle < 0 || c.now - c.alive < idle) => c.now - c.alive,
+        idle => idle,
+    };
     if !active(c) || idle < 0 {
         return (0, after);
     }
@@ -180,5 +192,5 @@ pub fn reference(c: &Case) -> (u64, Case) {
 }
 
 pub fn active(c: &Case) -> bool {
-    c.open && !c.error && c.state != 0 && (c.next != c.cum || c.state == SUSPECT || c.state == DOWN || c.stranded)
+    c.open && !c.error && c.state != 0 && (c.next != c.cum || c.state == SUSPECT || c.state == DOWN || c.stranded || c.watching)
 }

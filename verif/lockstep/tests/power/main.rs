@@ -70,6 +70,8 @@ const FREE: &[(Kind, u64, &[&str], &str)] = &[
     (Kind::Rx, 6, &["now"], TIME),
     (Kind::Rx, 6, EPOCH, NO_STEP),
     (Kind::Ack, 0, &["now"], TIME),
+    (Kind::Timer, 0, &["alive"], "nothing is awaited: no path watches (D8)"),
+    (Kind::Timer, 1, &["alive"], "nothing is awaited: no path watches (D8)"),
     (Kind::Timer, 1, &["probe_ppsn", "port"], "a connection error sends no probe"),
     (Kind::Grant, 0, &["more"], EARLY),
     (Kind::Grant, 1, &["source"], "of a NOP of a queue pair that is closed nothing more is known"),

@@ -17,17 +17,38 @@ pub struct TimerStep {
     pub probe: Option<ProbeDesc>,
 }
 
+/// What hardware saw of D8, which is counted beside the sender's steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchSeen {
+    /// The path watched over awaited responses.
+    pub watched: bool,
+    /// The peer's last sign of life.
+    pub alive: Tick,
+}
+
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
     /// Does what is due on a sending path. After [`TimerAction::ConnError`] every QP of the connection gets
     /// [`Nic::step_conn_error`].
     pub fn step_tx_timer(&mut self, now: Tick, conn: u16, path: u8) -> Result<TimerStep, StepError> {
+        self.step_tx_timer_seen(now, conn, path, None)
+    }
+
+    /// The same, where hardware may have seen a little less of what is awaited (D8).
+    pub fn step_tx_timer_seen(
+        &mut self,
+        now: Tick,
+        conn: u16,
+        path: u8,
+        seen: Option<WatchSeen>,
+    ) -> Result<TimerStep, StepError> {
         let nothing = TimerStep { action: TimerAction::None, probe: None };
         let rto_min = self.config.rto_min_ticks;
         let connection =
             self.conns.get_mut(conn as usize).and_then(Option::as_deref_mut).ok_or(StepError::NoSuchConnection { conn })?;
         let (retry_cnt, peer_conn) = (connection.retry_cnt, connection.peer_conn);
         let others = Others::of(&connection.tx_paths, path.into());
-        let alive = (connection.watching_path() == Some(path)).then_some(connection.tx.responses.alive);
+        let exact = (connection.watching_path() == Some(path)).then_some(connection.tx.responses.alive);
+        let alive = seen.map_or(exact, |seen| seen.watched.then_some(seen.alive));
         let p = connection.tx_paths.get_mut(path as usize).ok_or(StepError::NoSuchPath { conn, path })?;
         if connection.tx.error {
             return Ok(nothing);

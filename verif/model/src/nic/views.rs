@@ -21,6 +21,11 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(&self.connection(conn)?.tx)
     }
 
+    /// D8: the path of a connection that watches over awaited responses, if one does.
+    pub fn watching_path(&self, conn: u16) -> Option<u8> {
+        self.connection(conn).ok().and_then(|connection| connection.watching_path())
+    }
+
     /// A receiving path (section 4).
     pub fn rx_path(&self, conn: u16, path: u8) -> Result<&RxPath, StepError> {
         self.connection(conn)?.rx_paths.get(path as usize).ok_or(StepError::NoSuchPath { conn, path })

@@ -6,6 +6,7 @@ use crate::error::{PostError, StepError};
 use crate::keys::Right;
 use crate::sge::{total_bytes, Sge, SGES_MAX};
 use crate::tx::conn::MsgRef;
+use crate::tx::entering::Entering;
 use crate::tx::messages::{MsgRow, NewMessage};
 use crate::wqe::{atomic_op, is_consuming, is_request, Status, Wqe, WQE_FETCH_ADD, WQE_SEND_IMM, WQE_WRITE};
 use crate::{CongestionControl, Profile};
@@ -132,26 +133,41 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
         let (msn, freed) = qp.send.push(&message, row);
         self.sges.release(freed);
         debug_assert!(self.qp(qpn).is_ok_and(|qp| qp.incarnation == incarnation));
+        if in_error {
+            if let Some(message) = self.qp_mut(qpn).ok().and_then(|qp| qp.send.enter_in_error(msn)) {
+                self.enter_fifo(qpn, &message);
+            }
+        }
         self.feed(qpn);
         Ok(WqeStep { qpn, conn, msn: msn.get(), wqe_index, refused, npkts, length })
     }
 
     /// D1, N2: messages of a QP that may enter the FIFO of its connection do so.
     pub(super) fn feed(&mut self, qpn: u32) {
-        let Some(qp) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return };
-        let Some(connection) = self.conns.get_mut(qp.conn as usize).and_then(Option::as_deref_mut) else { return };
-        while let Some(message) = qp.send.enter() {
+        while let Some(message) = self.qp_of_connection(qpn).and_then(|qp| qp.send.enter()) {
             self.counters.messages_begun_again += u64::from(message.again);
-            connection.tx.push_message(MsgRef {
-                qpn,
-                incarnation: qp.incarnation,
-                msn: message.msn,
-                npkts: message.npkts,
-                length: message.length,
-                index: message.index,
-                returns: message.returns,
-            });
+            self.enter_fifo(qpn, &message);
         }
+    }
+
+    /// A QP whose connection is there.
+    fn qp_of_connection(&mut self, qpn: u32) -> Option<&mut super::qp::Qp> {
+        let qp = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut)?;
+        self.conns.get(qp.conn as usize)?.as_deref().map(|_| qp)
+    }
+
+    fn enter_fifo(&mut self, qpn: u32, message: &Entering) {
+        let Some(qp) = self.qps.get(qpn as usize).and_then(Option::as_deref) else { return };
+        let Some(connection) = self.conns.get_mut(qp.conn as usize).and_then(Option::as_deref_mut) else { return };
+        connection.tx.push_message(MsgRef {
+            qpn,
+            incarnation: qp.incarnation,
+            msn: message.msn,
+            npkts: message.npkts,
+            length: message.length,
+            index: message.index,
+            returns: message.returns,
+        });
     }
 
     /// A list with bus addresses; it was checked.

@@ -81,6 +81,16 @@ impl SendQueue {
         None
     }
 
+    /// W3: a message that was taken although its QP is in Error enters the FIFO, from where it is skipped (S2). Hardware had overlooked the error.
+    pub fn enter_in_error(&mut self, msn: Msn) -> Option<Entering> {
+        let message = self.outstanding_mut(msn).filter(|m| m.refused.is_none() && !m.entered)?;
+        message.entered = true;
+        let length = if is_request(message.opcode) { 0 } else { message.length };
+        let npkts = message.npkts;
+        self.in_fifo += 1;
+        Some(Entering { msn: msn.get(), npkts, index: 0, length, again: false, returns: false })
+    }
+
     /// N1, N3: withdraws a message until `until`. `counts`: it uses a retry. Returns whether the QP begins to wait; an error
     /// if no retry is left.
     pub fn withdraw(&mut self, msn: Msn, until: Tick, counts: bool) -> Result<Withdrawal, RetriesSpent> {

@@ -281,11 +281,13 @@ impl SendQueue {
         self.in_fifo = self.in_fifo.saturating_sub(last.into());
         let slot = self.slot(msn);
         self.reads[slot].sent |= self.reads[slot].msn == msn.get();
+        let in_error = self.in_error();
         let Some(message) = self.outstanding_mut(msn) else { return false };
         if last {
             message.sent = message.npkts;
         }
-        let first = message.is_request() && !message.asked;
+        // W3: a QP in Error awaits nothing (hardware may overlook for a moment that it is, and send)
+        let first = message.is_request() && !message.asked && !in_error;
         message.asked |= first;
         self.awaited += u32::from(first);
         first

@@ -230,6 +230,28 @@ fn lists_of_a_step() {
     assert_eq!(old.nic[0].step_wqe(0, 1, &wqe(WQE_SEND, 0, 0, 0, 10).to_bytes()).unwrap().refused, Some(Status::LocQpOpErr));
 }
 
+/// W3: hardware takes a WQE before it sees that the one before it has moved the QP to Error: checked as any other, skipped (S2), flushed.
+#[test]
+fn w3_a_wqe_that_overlooks_the_error_is_skipped_and_flushed() {
+    for opcode in [WQE_WRITE, WQE_READ] {
+        let mut s = Stepper::new();
+        assert_eq!(s.take(0, 0, &wqe(99, 0, 0, 0, 8), &[]).refused, Some(Status::LocQpOpErr));
+        let nic = &mut s.duo.nic[0];
+        assert_eq!(nic.step_cqe(0).unwrap().map(|(c, _)| c.status), Some(Status::LocQpOpErr));
+        let good = wqe(opcode, 0, 0, 0, 0);
+        let overlooking = nic.step_wqe_overlooking(0, 1, &good.to_bytes()).unwrap();
+        let seeing = nic.step_wqe(0, 2, &good.to_bytes()).unwrap();
+        assert_eq!((overlooking.refused, seeing.refused), (None, Some(Status::WrFlushErr)));
+        for msn in [overlooking.msn, seeing.msn] {
+            let (cqe, _) = nic.step_cqe(0).unwrap().expect("it is flushed");
+            assert_eq!((cqe.msn, cqe.status), (msn, Status::WrFlushErr));
+        }
+        let skipped = Grant::SkippedMessage { qpn: 0, msn: overlooking.msn };
+        assert_eq!(nic.step_grant(110, 0, &GrantInputs::default()), Ok(skipped));
+        assert!(matches!(nic.step_grant(111, 0, &GrantInputs::default()), Ok(Grant::Blocked(BlockReason::Idle))));
+    }
+}
+
 /// The stage of SENDs: no requests; a refusal for want of a receive fails its message with 13, and the refused packet is
 /// lost (N1, N3 without retries).
 #[test]

@@ -263,6 +263,12 @@ impl Logic for TxCore {
 
         comment!("messages that are withdrawn and begin again");
         self.rnr.wait_addr.next = self.sequencer.qperr_addr.val();
+        self.watch_conn.next = self.sequencer.watch_conn.val();
+        self.sequencer.watch_awaited.next = self.watch_awaited.val();
+        self.sequencer.watch_alive.next = self.watch_alive.val();
+        self.life_valid.next = self.sequencer.life_valid.val();
+        self.life_conn.next = self.sequencer.life_conn.val();
+        self.life_now.next = self.sequencer.life_now.val();
         self.sequencer.wait_data.next = self.rnr.wait_data.val();
         self.rnr.withdrawn_qp.next = self.sequencer.qperr_addr.val();
         self.rnr.withdrawn_msn.next = self.sequencer.withdrawn_msn.val();
@@ -348,6 +354,8 @@ impl Logic for TxCore {
         self.commit_timer_now.next = self.timer_record.val().now;
         self.commit_timer_port.next = self.timer_record.val().port;
         self.commit_timer_probe_ppsn.next = self.timer_record.val().probe_ppsn;
+        self.commit_timer_watched.next = self.timer_record.val().watched;
+        self.commit_timer_alive.next = self.timer_record.val().alive;
         self.commit_timer_state.next = self.timer_path.val().state;
         self.commit_timer_next.next = self.timer_path.val().next_ppsn;
         self.commit_timer_cum.next = self.timer_path.val().cum;

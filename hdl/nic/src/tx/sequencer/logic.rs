@@ -49,7 +49,7 @@ impl Logic for Sequencer {
             wake_held,
             wake_reg
         );
-        clock!(self, clock, unpack, choice, tables, ack_step, words, acked, slot, timer, others, opening, commits);
+        clock!(self, clock, unpack, choice, tables, ack_step, words, acked, slot, timer, others, watch, opening, commits);
         self.unpack.reset.next = self.reset.val();
         self.choice.reset.next = self.reset.val();
         self.opening.reset.next = self.reset.val();
@@ -102,6 +102,7 @@ impl Logic for Sequencer {
         self.ack_step.path.next = self.here.val();
         self.ack_step.row.next = self.row.val();
         self.ack_step.stranded.next = self.others.stranded.val();
+        self.ack_step.awaits.next = self.watch.awaits.val();
         self.ack_step.acked.next = self.words.acked.val();
         self.ack_step.dropped.next = self.words.dropped.val();
         self.ack_step.lost_words.next = self.words.lost_words.val();
@@ -115,6 +116,8 @@ impl Logic for Sequencer {
         self.timer.conn.next = self.tables.conn_ack.val();
         self.timer.other_up.next = self.others.any_up.val();
         self.timer.stranded.next = self.others.stranded.val();
+        self.timer.watching.next = self.watch.watches.val();
+        self.timer.alive.next = self.watch.seen_alive.val();
         self.timer.lost_words.next = self.words.lost_words.val();
         self.others.except.next = self.path.q.val();
         self.opening.cfg_valid.next = self.cfg_valid.val();
@@ -144,7 +147,17 @@ impl Logic for Sequencer {
         self.slot.inflight.next = self.inflight.q.val();
         self.slot.bytes.next = self.packet.q.val().bytes;
         self.slot.via.next = self.via.q.val();
+        comment!("D8: what block silence says is taken in the second clock of a step");
+        self.watch.path.next = self.path.q.val();
+        self.watch.load.next =
+            (self.step.q.val() == Step::AckCheck) | ((self.step.q.val() == Step::TimerRead) & (self.count.q.val() == 1));
+        self.watch.awaited.next = self.watch_awaited.val();
+        self.watch.alive.next = self.watch_alive.val();
+        self.life_valid.next = false;
+        self.life_conn.next = self.conn.q.val();
+        self.life_now.next = self.time.q.val();
         for p in 0..8 {
+            self.watch.path_tx[p].next = self.tables.path_tx[p].val();
             self.others.path_tx[p].next = self.tables.path_tx[p].val();
             self.slot.path_tx[p].next = self.tables.path_tx[p].val();
         }
@@ -313,6 +326,7 @@ impl Logic for Sequencer {
                 self.set_valid.next = self.ack_step.set_timer.val();
                 self.set_active.next = self.ack_step.timer_active.val();
                 self.set_deadline.next = self.ack_step.deadline.val();
+                self.life_valid.next = self.ack_step.progresses.val();
                 self.wake_held.d.next = true;
                 self.commits.ack.next = true;
                 self.ack_taken.next = true;
@@ -398,6 +412,10 @@ impl Logic for Sequencer {
                     self.set_valid.next = true;
                     self.set_active.next = self.timer.active.val();
                     self.step.d.next = Step::Idle;
+                    // D8: a path that has nothing to do hands over to the one that watches
+                    if self.watch.awaits.val() & self.watch.any_other.val() & !self.timer.active.val() {
+                        self.step.d.next = Step::TimerArm;
+                    }
                 } else if self.timer.gives_up.val() {
                     self.step.d.next = Step::TimerFinish;
                 } else {
@@ -434,7 +452,11 @@ impl Logic for Sequencer {
                 self.set_active.next = self.timer.active.val();
                 self.wake_held.d.next = true;
                 self.commits.timer.next = true;
+                self.life_valid.next = self.watch.watches.val();
                 self.step.d.next = Step::Idle;
+                if self.watch.watches.val() & self.watch.any_other.val() & (self.new_tx.val().state != 1) {
+                    self.step.d.next = Step::TimerArm;
+                }
                 if self.timer.goes_down.val() {
                     self.path.d.next = 0.into();
                     self.step.d.next = Step::TimerWatch;
@@ -453,6 +475,13 @@ impl Logic for Sequencer {
                 if self.path.q.val() == 7 {
                     self.step.d.next = Step::Idle;
                 }
+            }
+            Step::TimerArm => {
+                // D8: the path that watches; its timer step sets the right deadline
+                self.set_valid.next = true;
+                self.set_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.watch.other.val());
+                self.set_deadline.next = self.time.q.val() + 16;
+                self.step.d.next = Step::Idle;
             }
             Step::GrantRead => {
                 self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();
@@ -768,6 +797,8 @@ impl Logic for Sequencer {
             self.step.d.next = Step::GrantRead;
         }
 
+        self.watch_conn.next = self.tables.conn.val();
+
         comment!("write the rows");
         self.tables.write_conn.next = self.conn.q.val();
         self.tables.write_path.next = self.path.q.val();
@@ -837,6 +868,8 @@ impl Logic for Sequencer {
         self.commits.lost_l2.next = self.words.lost_l2.val();
         self.commits.hint.next = self.new_conn_ack.val().hint;
         self.commits.action.next = self.timer.action.val();
+        self.commits.watched.next = self.watch.watches.val();
+        self.commits.alive.next = self.watch.seen_alive.val();
         self.commit_grant_valid.next = self.commits.commit_grant_valid.val();
         self.commit_grant.next = self.commits.commit_grant.val();
         self.commit_ack_valid.next = self.commits.commit_ack_valid.val();

@@ -18,6 +18,7 @@ use crate::tx::rows::{AckFields, ConnAck, ConnTx, PacketEntry, PathAck, PathTx};
 use crate::tx::sack_scoreboard::SackScoreboard;
 use crate::tx::sender_tables::SenderTables;
 use crate::tx::timer_step::TimerStep;
+use crate::tx::watch::Watch;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -41,6 +42,7 @@ pub enum Step {
     TimerRun,
     TimerFinish,
     TimerWatch,
+    TimerArm,
     GrantRead,
     GrantPick,
     GrantWait,
@@ -114,6 +116,14 @@ pub struct Sequencer {
     pub set_row: Signal<Out, Bits<24>>,
     pub set_active: Signal<Out, Bit>,
     pub set_deadline: Signal<Out, Bits<32>>,
+    /// D8: a connection, and two clocks later whether it awaits responses, and the peer's last sign of life.
+    pub watch_conn: Signal<Out, Bits<16>>,
+    pub watch_awaited: Signal<In, Bit>,
+    pub watch_alive: Signal<In, Bits<32>>,
+    /// D8: the peer gave a sign of life, or the timer that watches has been used.
+    pub life_valid: Signal<Out, Bit>,
+    pub life_conn: Signal<Out, Bits<16>>,
+    pub life_now: Signal<Out, Bits<32>>,
     // retransmit queue: op 0 alloc, 1 lookup
     pub queue_valid: Signal<Out, Bit>,
     pub queue_ready: Signal<In, Bit>,
@@ -181,6 +191,7 @@ pub struct Sequencer {
     timer: TimerStep,
     commits: CommitRecords,
     others: LongestSrtt,
+    watch: Watch,
     opening: OpenStep,
     step: DFF<Step>,
     count: DFF<Bits<3>>,
@@ -283,6 +294,7 @@ impl Sequencer {
             ack_step: AckStep::new(config),
             slot: GrantStep::new(config),
             opening: OpenStep::new(config),
+            watch: Watch::new(config.reads),
             span_last: Constant::new((config.window_bits as u64 - 1).to_bits()),
             no_desc: Constant::new(Desc::default()),
             sends: Constant::new(config.sends);
@@ -291,6 +303,7 @@ impl Sequencer {
             next_npkts, next_length, next_index, next_more, done_valid, done_advance, done_skip, done_aside, done_requeue,
             done_respond, lost_valid, lost_conn, lost_room, both, slot_index, is_error_resp, drops, as_nop,
             wake_valid, wake_conn, offer_valid, offer_ready, offer_row, set_valid, set_row, set_active, set_deadline,
+            watch_conn, watch_awaited, watch_alive, life_valid, life_conn, life_now,
             queue_valid, queue_ready, queue_lookup, queue_row, queue_ppsn, queue_entry, queue_rsp_valid, queue_rsp,
             queue_room, open_valid, open_conn, flush_busy, retire_idle, rb_addr, rb_data, acked_valid, acked_ready,
             acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, wait_data, withdrawn_msn, withdrawn_data, attempt_data, desc_valid, desc_ready, desc,
