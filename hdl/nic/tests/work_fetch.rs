@@ -169,7 +169,7 @@ impl Host {
         self.tags[qp] = self.opened;
         let row = self.row(qp);
         self.table(3, qp, &row);
-        if self.config.reads && qp % 2 == 0 {
+        if self.config.reads && qp.is_multiple_of(2) {
             // as programs name it, on the way to RTS
             self.table(5, qp, &[7 | most(qp) << 8]);
         }
@@ -188,7 +188,7 @@ impl Host {
             0,
             0,
             5,
-            self.msn[qp] | if qp % 2 == 0 { 5 } else { most(qp) } << 24,
+            self.msn[qp] | if qp.is_multiple_of(2) { 5 } else { most(qp) } << 24,
             0,
         ]
     }

@@ -70,8 +70,7 @@ impl End {
         let device = RtlProvider::new(session.to_owned()).open("mrnic0", events.clone()).expect("a NIC");
         let pd = device.alloc_pd().unwrap();
         let mut buffer = vec![0u8; bytes];
-        let access =
-            Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true, ..Access::default() };
+        let access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
         let addr = buffer.as_mut_ptr() as u64;
         let keys = device.reg_mr(&MemoryRegion { pd, addr, length_bytes: bytes as u64, iova: addr, access }).unwrap();
         let cq = device.create_cq(&CqSpec { depth: 256, token: Token(1) }).unwrap();

@@ -72,7 +72,7 @@ fn atomics_count_each_once_with_loss() {
     for i in 0..TIMES {
         post(&a, SendOp::FetchAdd { remote: at(&b, 0), add: 3 }, 64 + 16 * i, 8, false);
         // Every other one meets what it compares with.
-        let compare = 7 + (i as u64 + 1) / 2;
+        let compare = 7 + (i as u64).div_ceil(2);
         post(&a, SendOp::CompareSwap { remote: at(&b, 8), compare, swap: compare + 1 }, 72 + 16 * i, 8, i % 3 == 0);
     }
     let kinds = [CompletionKind::FetchAdd, CompletionKind::CompareSwap];
@@ -84,7 +84,7 @@ fn atomics_count_each_once_with_loss() {
     for i in 0..TIMES {
         assert_eq!(word(&a, 64 + 16 * i), u64::MAX.wrapping_add(3 * i as u64));
         assert_eq!(word(&a, 72 + 16 * i), swapped);
-        swapped += u64::from(swapped == 7 + (i as u64 + 1) / 2);
+        swapped += u64::from(swapped == 7 + (i as u64).div_ceil(2));
     }
     assert_eq!((word(&b, 0), word(&b, 8)), (u64::MAX.wrapping_add(3 * TIMES as u64), swapped));
     a.close();

@@ -345,7 +345,9 @@ fn l4_retry_back_off<P: Profile>() {
 fn l4_retry_15_ends<P: Profile>() {
     let mut path = open(0, 16);
     send(&mut path, 1);
-    let mut now = 0;
+    ack::<P>(&mut path, 100, 1, &[]);
+    send(&mut path, 1);
+    let mut now = 100;
     for timeouts in 1.. {
         now = due(&path, now).unwrap();
         if step(&Aimd, &mut path, now, RTO_MIN, 15, Others::default()) == TimerAction::ConnError {
