@@ -194,7 +194,7 @@ pub const HARNESSES: &[Harness] = &[
         reach: 42,
         faults: &[Fault {
             what: "a path that is due is not seen",
-            edits: &[("due_rto_d = (idle_q >= limit_q) & !idle_q[31];", "due_rto_d = (idle_q == limit_q) & !idle_q[31];")],
+            edits: &[("due_rto_d = (calm_q >= limit_q) & !calm_q[31];", "due_rto_d = (calm_q == limit_q) & !calm_q[31];")],
         }],
         quick: false,
     },
