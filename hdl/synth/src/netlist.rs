@@ -19,6 +19,10 @@ const ALLOWED: [&str; 7] = ["PINMISSING", "SPECIFYIGN", "WIDTHEXPAND", "WIDTHTRU
 /// Before the 16 digits of a LUT's table.
 const TABLE: &str = ".INIT(16'h";
 
+/// The contents of a LUT memory at power-up if the RTL names none, and what a bitstream then has.
+const ANY_CONTENTS: &str = ".INITVAL(64'hxxxxxxxxxxxxxxxx)";
+const NO_CONTENTS: &str = ".INITVAL(64'h0000000000000000)";
+
 /// A netlist, and the models of its cells.
 #[derive(Clone, Debug)]
 pub struct Netlist {
@@ -70,7 +74,7 @@ impl Netlist {
     /// All of it for Verilator; the top module bears the block's name.
     pub fn verilog(&self) -> String {
         let allowed = ALLOWED.map(|a| format!("/* verilator lint_off {a} */\n")).concat();
-        allowed + &self.text + &self.cells + &OWN_CELLS.concat()
+        allowed + &self.text.replace(ANY_CONTENTS, NO_CONTENTS) + &self.cells + &OWN_CELLS.concat()
     }
 
     /// Number of LUTs.
@@ -103,5 +107,12 @@ mod tests {
         let (second, name) = n.with_fault(1).unwrap();
         assert_eq!((second.text, name.as_str()), (text.replace("abcd", "5432"), "b"));
         assert!(n.with_fault(2).is_none());
+    }
+
+    #[test]
+    fn a_lut_memory_without_contents_starts_at_zero_as_in_a_bitstream() {
+        let text = "  TRELLIS_DPR16X4 #(\n    .INITVAL(64'hxxxxxxxxxxxxxxxx),\n    .WCKMUX(\"WCK\")\n  ) m ();\n";
+        let n = Netlist { block: "m".into(), text: text.into(), cells: String::new() };
+        assert!(n.verilog().contains(".INITVAL(64'h0000000000000000)") && !n.verilog().contains("hxx"), "{}", n.verilog());
     }
 }
