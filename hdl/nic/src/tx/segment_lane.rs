@@ -40,6 +40,8 @@ pub struct Offer {
     /// `index` is that of the item; else that is the item's start.
     pub begun: Bit,
     pub index: Bits<24>,
+    /// `index` + 1, so that the end of an item is a comparison and no sum before it.
+    pub following: Bits<24>,
     pub has: Bit,
     pub qp: Bits<16>,
     pub msn: Bits<24>,
@@ -112,7 +114,9 @@ pub struct SegmentLane {
     behind_put: Signal<Local, Bits<16>>,
     taken_after: Signal<Local, Bits<16>>,
     index_after: Signal<Local, Bits<24>>,
-    waiting_behind: Signal<Local, Bits<16>>,
+    following_after: Signal<Local, Bits<24>>,
+    stored_here: Signal<Local, Bit>,
+    none_behind: Signal<Local, Bit>,
     ring_conn: Signal<Local, Bits<16>>,
     ring_slot: Signal<Local, Bits<16>>,
     peeking: Signal<Local, Bit>,
@@ -141,7 +145,7 @@ impl SegmentLane {
             clock, reset, enable, put_valid, put_ready, put_conn, put_item, stored, stored_conn, runs, ran, fetch_conn, fetch_read,
             fetch_row, fetch_address, fetch_entry, held, taking, advance, drops, stays, turn_over, loaded, ring_free, offer, waiting,
             leaves, init_done, busy, is_stored, to, entry, loaded_r, reading, offer_r, behind, peeked, store, goes, offer_put,
-            behind_put, taken_after, index_after, waiting_behind, ring_conn, ring_slot, peeking, walk, ready,
+            behind_put, taken_after, index_after, following_after, stored_here, none_behind, ring_conn, ring_slot, peeking, walk, ready,
         })
     }
 }
@@ -186,7 +190,8 @@ impl Logic for SegmentLane {
 
         comment!("counts of the connections at hand, with the item stored in this clock");
         self.offer_put.next = self.offer_r.q.val().put;
-        if self.store.val() & (self.offer_r.q.val().conn == self.to.q.val()) {
+        self.stored_here.next = self.store.val() & (self.offer_r.q.val().conn == self.to.q.val());
+        if self.stored_here.val() {
             self.offer_put.next = self.offer_r.q.val().put + 1;
         }
         self.behind_put.next = self.behind.q.val().put;
@@ -205,11 +210,13 @@ impl Logic for SegmentLane {
 
         comment!("done: what is left of the item");
         self.index_after.next = self.offer_r.q.val().index;
+        self.following_after.next = self.offer_r.q.val().following;
         self.goes.next = false;
         if self.offer_r.q.val().has & self.works.val() {
             if self.advance.val() {
-                self.index_after.next = self.offer_r.q.val().index + 1;
-                self.goes.next = (self.index_after.val() == self.offer_r.q.val().npkts)
+                self.index_after.next = self.offer_r.q.val().following;
+                self.following_after.next = self.offer_r.q.val().following + 1;
+                self.goes.next = (self.offer_r.q.val().following == self.offer_r.q.val().npkts)
                     | (self.of_responses.val() & self.offer_r.q.val().special);
             }
             if self.drops.val() {
@@ -221,7 +228,9 @@ impl Logic for SegmentLane {
         if self.goes.val() {
             self.taken_after.next = self.offer_r.q.val().taken + 1;
         }
-        self.waiting_behind.next = self.offer_put.val() - self.taken_after.val();
+        // offer_put - taken_after is 0, decided beside `goes`, not behind it
+        self.none_behind.next = (!self.waiting.val().any() & (self.stored_here.val() == self.goes.val()))
+            | ((self.waiting.val() == 1) & !self.stored_here.val() & self.goes.val());
         self.progress.write_enable.next = self.taking.val();
         self.progress.write_address.next = bit_cast::<24, 16>(self.offer_r.q.val().conn);
         self.progress.write_data.next.taken = self.taken_after.val();
@@ -257,6 +266,7 @@ impl Logic for SegmentLane {
             self.behind.d.next.taken = self.progress.read_data.val().taken;
             self.behind.d.next.begun = self.progress.read_data.val().begun;
             self.behind.d.next.index = self.progress.read_data.val().index;
+            self.behind.d.next.following = self.progress.read_data.val().index + 1;
             self.behind.d.next.has = self.counts.read_data.val() != self.progress.read_data.val().taken;
         }
         if self.fetch_entry.val() {
@@ -267,6 +277,7 @@ impl Logic for SegmentLane {
             self.behind.d.next.special = self.ring.read_data.val().special;
             if !self.behind.q.val().begun {
                 self.behind.d.next.index = self.ring.read_data.val().start;
+                self.behind.d.next.following = self.ring.read_data.val().start + 1;
             }
         }
 
@@ -282,6 +293,7 @@ impl Logic for SegmentLane {
                 self.offer_r.d.next.length = self.ring.read_data.val().length;
                 self.offer_r.d.next.special = self.ring.read_data.val().special;
                 self.offer_r.d.next.index = self.ring.read_data.val().start;
+                self.offer_r.d.next.following = self.ring.read_data.val().start + 1;
             }
         }
 
@@ -289,8 +301,9 @@ impl Logic for SegmentLane {
         if self.taking.val() & self.stays.val() {
             self.offer_r.d.next.taken = self.taken_after.val();
             self.offer_r.d.next.index = self.index_after.val();
+            self.offer_r.d.next.following = self.following_after.val();
             if self.goes.val() | !self.offer_r.q.val().has {
-                if self.waiting_behind.val() == 0 {
+                if self.none_behind.val() {
                     self.offer_r.d.next.has = false;
                 } else if self.peeked.q.val() & self.goes.val() {
                     self.offer_r.d.next.qp = self.ring.read_data.val().qp;
@@ -299,6 +312,7 @@ impl Logic for SegmentLane {
                     self.offer_r.d.next.length = self.ring.read_data.val().length;
                     self.offer_r.d.next.special = self.ring.read_data.val().special;
                     self.offer_r.d.next.index = self.ring.read_data.val().start;
+                    self.offer_r.d.next.following = self.ring.read_data.val().start + 1;
                 } else {
                     self.loaded_r.d.next = false;
                     self.reading.d.next = false;

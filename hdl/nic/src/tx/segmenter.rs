@@ -123,7 +123,6 @@ pub struct Segmenter {
     stays: Signal<Local, Bit>,
     turn_over: Signal<Local, Bit>,
     restart: Signal<Local, Bit>,
-    waiting: Signal<Local, Bits<16>>,
     walk: DFF<Bits<24>>,
     ready: DFF<Bit>,
     last_conn: Constant<Bits<16>>,
@@ -152,7 +151,7 @@ impl Segmenter {
             next_length, next_index, next_more, done_valid, done_advance, done_skip, done_aside, done_requeue, done_respond, out_sent,
             out_left, out_aside, out_returns, rel_conn_valid, rel_conn_ready, rel_conn, init_done, sweep_on, sweep, again_valid, again_conn,
             held, turn, behind_valid, behind_alias, behind_turn, fetch, fetch_conn, head, message, response, new_message, new_response,
-            responds, turn_after, taking, stays, turn_over, restart, waiting, walk, ready,
+            responds, turn_after, taking, stays, turn_over, restart, walk, ready,
         })
     }
 }
@@ -239,8 +238,10 @@ impl Logic for Segmenter {
         self.next_npkts.next = self.head.val().npkts;
         self.next_length.next = self.head.val().length;
         self.next_index.next = self.head.val().index;
-        self.waiting.next = self.messages.waiting.val() + self.responses.waiting.val();
-        self.next_more.next = self.head.val().has & (self.waiting.val() > 1);
+        self.next_more.next = self.head.val().has
+            & ((self.messages.waiting.val() > 1)
+                | (self.responses.waiting.val() > 1)
+                | (self.messages.waiting.val().any() & self.responses.waiting.val().any()));
 
         comment!("done: of the lane whose head was on offer");
         self.taking.next = self.done_valid.val() & self.next_valid.val();
