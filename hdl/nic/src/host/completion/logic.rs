@@ -1,6 +1,6 @@
 //! completion's states: what each clock reads, decides and writes.
-//! In and out: see the parent module. Guarantees: a row is read in one clock and written in the next, so each step sees all earlier ones.
-use super::{Completion, Step};
+//! In and out: see the parent module. Guarantees: rows are read, registered (Load) and written by one step at a time, so each step sees all earlier ones.
+use super::{Completion, Step, Turn};
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -19,7 +19,13 @@ impl<const W: usize> Logic for Completion<W> {
             rnr_read,
             held_index,
             held_data,
+            turn,
+            greets,
+            held_msg,
+            msg_qp,
+            msg_msn,
             step,
+            then,
             walk,
             ready,
             qp,
@@ -36,6 +42,12 @@ impl<const W: usize> Logic for Completion<W> {
             stream,
             cq,
             message,
+            place,
+            span,
+            none_left,
+            fails_here,
+            is_done,
+            cqe_at,
             is_answer,
             by_response
         );
@@ -68,6 +80,7 @@ impl<const W: usize> Logic for Completion<W> {
         self.request_done_qp.next = self.qp.q.val();
         self.commit_answered_valid.next = false;
         self.counts.next = false;
+        self.ends.next = false;
         self.nak_ready.next = false;
         self.cerr_ready.next = false;
         self.rxerr_ready.next = false;
@@ -93,11 +106,7 @@ impl<const W: usize> Logic for Completion<W> {
         self.writer.write.next = false;
         self.releases.write.next = false;
         self.now_at.next = self.stream.q.val();
-        self.row.next = self.messages.read_data.val();
-        self.new_row.next = self.row.val();
-        self.row_asks.next = self.reads.val()
-            & !self.row.val().status.any()
-            & ((self.row.val().opcode == 4) | (self.row.val().opcode == 5) | (self.row.val().opcode == 6));
+        self.new_row.next = self.message.q.val();
         self.message_asks.next = self.reads.val()
             & !self.message.q.val().status.any()
             & ((self.message.q.val().opcode == 4) | (self.message.q.val().opcode == 5) | (self.message.q.val().opcode == 6));
@@ -120,9 +129,8 @@ impl<const W: usize> Logic for Completion<W> {
             & (self.flush_room.val() | self.stream.q.val().failed | !self.message.q.val().status.any());
         self.room.next = !self.writer.full.val() & self.may_emit.val();
         comment!("fault 8: done while the last packet is still out");
-        self.early.next = (self.fault.val() == 8) & (self.row.val().remaining == 2);
-        self.done.next =
-            (self.message.q.val().remaining == 0) & !self.message.q.val().withdrawn & !self.message.q.val().unanswered;
+        self.early.next = (self.fault.val() == 8) & (self.message.q.val().remaining == 2);
+        self.last.next = (self.message.q.val().remaining == 1) | self.early.val();
         self.refusal.next = self.nak_code.val();
         if self.reads.val() & !self.nak_valid.val() {
             self.refusal.next = self.rnak_code.val();
@@ -138,21 +146,18 @@ impl<const W: usize> Logic for Completion<W> {
             // N3
             self.status_of_nak.next = 13.into();
         }
-        if (self.step.q.val() == Step::Retired)
-            | (self.step.q.val() == Step::Message)
-            | (self.step.q.val() == Step::Failure)
-            | (self.step.q.val() == Step::Scan)
-            | (self.step.q.val() == Step::Over)
-            | (self.step.q.val() == Step::Again)
-        {
+        if self.step.q.val() == Step::Message {
             self.now_at.next = self.state.read_data.val();
         }
         self.next_at.next = self.now_at.val();
-        self.outstanding.next = (self.msn.q.val() - self.now_at.val().head) < (self.now_at.val().tail - self.now_at.val().head);
+        self.outstanding.next = self.place.q.val() < self.span.q.val();
+        comment!("of the oldest message, a clock ahead: the step before Emit leaves its stream's head, tail, failure and CQ as they are");
+        self.none_left.d.next = self.stream.q.val().head == self.stream.q.val().tail;
+        self.fails_here.d.next = (self.stream.q.val().fail == 1) & (self.stream.q.val().fail_msn == self.stream.q.val().head);
         comment!("W3: which status the oldest message completes with");
-        self.is_failing.next = self.stream.q.val().failed
-            & (((self.stream.q.val().fail == 1) & (self.stream.q.val().fail_msn == self.stream.q.val().head))
-                | ((self.stream.q.val().fail == 2) & !self.done.val()));
+        self.done.next = self.is_done.q.val();
+        self.is_failing.next =
+            self.stream.q.val().failed & (self.fails_here.q.val() | ((self.stream.q.val().fail == 2) & !self.done.val()));
 
         self.cqe_status.next = self.message.q.val().status;
         self.cqe_nak.next = 0.into();
@@ -168,6 +173,8 @@ impl<const W: usize> Logic for Completion<W> {
         }
         comment!("the CQE of the oldest message");
         self.cqe_mask.next = (self.one16.val() << self.cq.q.val().log2) - 1;
+        self.cqe_at.d.next =
+            self.cq.q.val().base + (bit_cast::<64, 16>(self.stream.q.val().cq_count & self.cqe_mask.val()) << 5);
         self.phase.next = !(self.stream.q.val().cq_count >> self.cq.q.val().log2).get_bit(0);
         self.cqe_words.next = bit_cast::<256, 8>(self.cqe_status.val())
             | (bit_cast::<256, 8>(self.message.q.val().opcode) << 8)
@@ -180,8 +187,7 @@ impl<const W: usize> Logic for Completion<W> {
         if self.cqe_status.val() == 0 {
             self.cqe_words.next = self.cqe_words.val() | (bit_cast::<256, 32>(self.message.q.val().length) << 128);
         }
-        self.cqe.next.addr =
-            self.cq.q.val().base + (bit_cast::<64, 16>(self.stream.q.val().cq_count & self.cqe_mask.val()) << 5);
+        self.cqe.next.addr = self.cqe_at.q.val();
         self.cqe.next.data = self.cqe_words.val();
         self.releases.data_in.next = self.qp.q.val();
         self.finish.next = false;
@@ -194,6 +200,107 @@ impl<const W: usize> Logic for Completion<W> {
         self.commit_err_msn.next = self.msn.q.val();
         self.commit_err_fails.next = self.kind.q.val() != 4;
 
+        comment!("who is next, of those that wait: decided in the clock before");
+        self.answer_waits.next = self.reads.val() & self.answered_valid.val();
+        self.favours.next = self.favour.q.val() & (self.over_valid.val() | self.again_valid.val());
+        comment!("what waited for a receive enters its ring: errors come after it");
+        self.may_fail.next = self.quiet.val() & !self.rnr_hold.val();
+        self.turn.d.next = Turn::Nobody;
+        if !self.favours.val() & self.ret_valid.val() {
+            self.turn.d.next = Turn::Retired;
+        } else if !self.favours.val() & self.answer_waits.val() {
+            self.turn.d.next = Turn::Answered;
+        } else if !self.ret_valid.val()
+            & !self.answer_waits.val()
+            & self.may_fail.val()
+            & self.reads.val()
+            & self.rnak_valid.val()
+            & !self.nak_valid.val()
+        {
+            self.turn.d.next = Turn::ResponseNak;
+        } else if !self.ret_valid.val() & !self.answer_waits.val() & self.may_fail.val() & self.nak_valid.val() {
+            self.turn.d.next = Turn::Nak;
+        } else if !self.ret_valid.val() & !self.answer_waits.val() & self.may_fail.val() & self.rxerr_valid.val() {
+            self.turn.d.next = Turn::Refused;
+        } else if !self.ret_valid.val() & !self.answer_waits.val() & self.may_fail.val() & self.cerr_valid.val() {
+            self.turn.d.next = Turn::GivenUp;
+        } else if self.over_valid.val() {
+            self.turn.d.next = Turn::Over;
+        } else if self.again_valid.val() {
+            self.turn.d.next = Turn::Again;
+        }
+        comment!("a message comes with no announcement: work_fetch gives it when it may be taken. It waits in a register and goes first");
+        self.greets.d.next = (self.favour.q.val() | !(self.ret_valid.val() | self.answer_waits.val()))
+            & !(self.may_fail.val()
+                & (self.nak_valid.val()
+                    | (self.reads.val() & self.rnak_valid.val())
+                    | self.rxerr_valid.val()
+                    | self.cerr_valid.val()))
+            & !self.over_valid.val()
+            & !self.again_valid.val();
+        comment!("one event a clock: in Idle only if it is nobody's turn");
+        self.cmsg_ready.next = self.ready.q.val()
+            & !self.cfg_held.q.val()
+            & !self.held_msg.q.val()
+            & self.greets.q.val()
+            & ((self.step.q.val() != Step::Idle) | (self.turn.q.val() == Turn::Nobody));
+        if self.cmsg_valid.val() & self.cmsg_ready.val() {
+            self.held_msg.d.next = true;
+            self.msg_qp.d.next = self.cmsg_qp.val();
+            self.msg_msn.d.next = self.cmsg_msn.val();
+            self.favour.d.next = false;
+            self.incoming.d.next.remaining = self.cmsg_npkts.val();
+            self.incoming.d.next.npkts = self.cmsg_npkts.val();
+            self.incoming.d.next.withdrawn = false;
+            self.incoming.d.next.unanswered = self.reads.val()
+                & !self.cmsg_status.val().any()
+                & ((self.cmsg_opcode.val() == 4) | (self.cmsg_opcode.val() == 5) | (self.cmsg_opcode.val() == 6));
+            self.incoming.d.next.status = self.cmsg_status.val();
+            self.incoming.d.next.signaled = self.cmsg_signaled.val();
+            self.incoming.d.next.opcode = self.cmsg_opcode.val();
+            self.incoming.d.next.wqe_index = self.cmsg_wqe_index.val();
+            self.incoming.d.next.length = self.cmsg_length.val();
+            self.incoming.d.next.wr_id = self.cmsg_wr_id.val();
+            if self.cmsg_status.val() != 0 {
+                self.incoming.d.next.remaining = 0.into();
+            }
+        }
+        self.qp_here.next = self.msg_qp.q.val();
+        self.msn_here.next = self.msg_msn.q.val();
+        self.takes.next = !self.cfg_held.q.val() & !self.held_msg.q.val();
+        match self.turn.q.val() {
+            Turn::Retired => {
+                self.qp_here.next = self.ret_qp.val();
+                self.msn_here.next = self.ret_msn.val();
+            }
+            Turn::Answered => {
+                self.qp_here.next = self.answered_qp.val();
+                self.msn_here.next = self.answered_msn.val();
+            }
+            Turn::ResponseNak => {
+                self.qp_here.next = self.rnak_qp.val();
+                self.msn_here.next = self.rnak_msn.val();
+            }
+            Turn::Nak => {
+                self.qp_here.next = self.nak_qp.val();
+                self.msn_here.next = self.nak_msn.val();
+            }
+            Turn::Refused => {
+                self.qp_here.next = self.rxerr_qp.val();
+            }
+            Turn::Over => {
+                self.qp_here.next = self.over_qp.val();
+            }
+            Turn::Again => {
+                self.qp_here.next = self.again_qp.val();
+                self.msn_here.next = self.again_msn.val();
+            }
+            _ => {}
+        }
+        if self.held_msg.q.val() {
+            self.qp_here.next = self.msg_qp.q.val();
+            self.msn_here.next = self.msg_msn.q.val();
+        }
         match self.step.q.val() {
             Step::Clear => {
                 self.walk.d.next = self.walk.q.val() + 1;
@@ -226,35 +333,28 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
             Step::Idle => {
-                comment!("no ready depends on its own valid");
-                self.cmsg_ready.next = !self.cfg_held.q.val()
-                    & (self.favour.q.val() | !(self.ret_valid.val() | (self.reads.val() & self.answered_valid.val())))
-                    & !(self.quiet.val()
-                        & !self.rnr_hold.val()
-                        & (self.nak_valid.val()
-                            | (self.reads.val() & self.rnak_valid.val())
-                            | self.rxerr_valid.val()
-                            | self.cerr_valid.val()))
-                    & !self.over_valid.val()
-                    & !self.again_valid.val();
-                self.ret_ready.next = !self.cfg_held.q.val()
-                    & !(self.favour.q.val()
-                        & ((self.cmsg_valid.val() & self.cmsg_ready.val()) | self.over_valid.val() | self.again_valid.val()));
-                self.answered_ready.next = self.reads.val() & self.ret_ready.val() & !self.ret_valid.val();
-                comment!("what waited for a receive enters its ring: errors come after it");
-                self.nak_ready.next = !self.cfg_held.q.val()
-                    & !self.ret_valid.val()
-                    & !(self.reads.val() & self.answered_valid.val())
-                    & self.quiet.val()
-                    & !self.rnr_hold.val();
-                self.rnak_ready.next = self.reads.val() & self.nak_ready.val() & !self.nak_valid.val();
-                self.rxerr_ready.next =
-                    self.nak_ready.val() & !self.nak_valid.val() & !(self.reads.val() & self.rnak_valid.val());
-                self.cerr_ready.next = self.rxerr_ready.val() & !self.rxerr_valid.val();
-                self.over_ready.next = !self.cfg_held.q.val()
-                    & (self.favour.q.val() | !(self.ret_valid.val() | (self.reads.val() & self.answered_valid.val())));
-                self.again_ready.next = self.over_ready.val();
-                if self.cfg_held.q.val() & (!self.cfg_read.q.val() | !self.releases.empty.val() | !self.flushes.empty.val()) {
+                comment!("no ready depends on its own valid of this clock");
+                self.ret_ready.next = self.takes.val() & (self.turn.q.val() == Turn::Retired);
+                self.answered_ready.next = self.takes.val() & (self.turn.q.val() == Turn::Answered);
+                self.rnak_ready.next = self.takes.val() & self.may_fail.val() & (self.turn.q.val() == Turn::ResponseNak);
+                self.nak_ready.next = self.takes.val() & self.may_fail.val() & (self.turn.q.val() == Turn::Nak);
+                self.rxerr_ready.next = self.takes.val() & self.may_fail.val() & (self.turn.q.val() == Turn::Refused);
+                self.cerr_ready.next = self.takes.val() & self.may_fail.val() & (self.turn.q.val() == Turn::GivenUp);
+                self.over_ready.next = self.takes.val() & (self.turn.q.val() == Turn::Over);
+                self.again_ready.next = self.takes.val() & (self.turn.q.val() == Turn::Again);
+                if !self.cfg_held.q.val() | self.held_msg.q.val() {
+                    self.state.read_address.next = bit_cast::<24, 16>(self.qp_here.val());
+                    self.fixed.read_address.next = bit_cast::<24, 16>(self.qp_here.val());
+                    self.messages.read_address.next = (bit_cast::<24, 16>(self.qp_here.val()) << self.message_log2.val())
+                        | (self.msn_here.val() & self.message_mask.val());
+                    self.qp.d.next = self.qp_here.val();
+                    self.msn.d.next = self.msn_here.val();
+                }
+                if self.held_msg.q.val() {
+                    self.step.d.next = Step::Message;
+                } else if self.cfg_held.q.val()
+                    & (!self.cfg_read.q.val() | !self.releases.empty.val() | !self.flushes.empty.val())
+                {
                     comment!("releases and flushes of the earlier queue pair leave first");
                     self.step.d.next = Step::Idle;
                 } else if self.cfg_held.q.val() & self.held_conn.q.val() {
@@ -306,62 +406,45 @@ impl<const W: usize> Logic for Completion<W> {
                         self.fails.next = self.from_queue.val().valid;
                     }
                 } else if self.ret_valid.val() & self.ret_ready.val() {
-                    self.qp.d.next = self.ret_qp.val();
-                    self.msn.d.next = self.ret_msn.val();
+                    comment!("a burst of retired packets does not keep new messages waiting");
+                    self.favour.d.next = true;
                     self.bytes.d.next = self.ret_bytes.val();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.ret_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.ret_qp.val());
-                    self.messages.read_address.next = (bit_cast::<24, 16>(self.ret_qp.val()) << self.message_log2.val())
-                        | (self.ret_msn.val() & self.message_mask.val());
                     self.is_answer.d.next = false;
-                    self.step.d.next = Step::Retired;
+                    self.then.d.next = Step::Retired;
+                    self.step.d.next = Step::Load;
                 } else if self.answered_valid.val() & self.answered_ready.val() {
-                    self.qp.d.next = self.answered_qp.val();
-                    self.msn.d.next = self.answered_msn.val();
+                    self.favour.d.next = true;
                     self.bytes.d.next = 0.into();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.answered_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.answered_qp.val());
-                    self.messages.read_address.next = (bit_cast::<24, 16>(self.answered_qp.val()) << self.message_log2.val())
-                        | (self.answered_msn.val() & self.message_mask.val());
                     self.is_answer.d.next = true;
-                    self.step.d.next = Step::Retired;
+                    self.then.d.next = Step::Retired;
+                    self.step.d.next = Step::Load;
                 } else if self.rnak_valid.val() & self.rnak_ready.val() {
                     self.by_response.d.next = true;
-                    self.qp.d.next = self.rnak_qp.val();
-                    self.msn.d.next = self.rnak_msn.val();
                     self.kind.d.next = 1.into();
                     self.nak.d.next = self.rnak_code.val();
                     self.fail_kind.d.next = 1.into();
                     self.fail_status.d.next = self.status_of_nak.val();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.rnak_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.rnak_qp.val());
-                    self.step.d.next = Step::Failure;
+                    self.then.d.next = Step::Failure;
+                    self.step.d.next = Step::Load;
                 } else if self.nak_valid.val() & self.nak_ready.val() {
                     self.by_response.d.next = false;
                     self.scan_conn.d.next = self.nak_conn.val();
-                    self.qp.d.next = self.nak_qp.val();
-                    self.msn.d.next = self.nak_msn.val();
                     self.kind.d.next = 1.into();
                     if self.nak_rnr.val() & self.sends.val() {
                         self.kind.d.next = 4.into();
                     }
-                    self.messages.read_address.next = (bit_cast::<24, 16>(self.nak_qp.val()) << self.message_log2.val())
-                        | (self.nak_msn.val() & self.message_mask.val());
                     self.nak.d.next = self.nak_code.val();
                     self.fail_kind.d.next = 1.into();
                     self.fail_status.d.next = self.status_of_nak.val();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.nak_qp.val());
-                    self.step.d.next = Step::Failure;
+                    self.then.d.next = Step::Failure;
+                    self.step.d.next = Step::Load;
                 } else if self.rxerr_valid.val() & self.rxerr_ready.val() {
-                    self.qp.d.next = self.rxerr_qp.val();
                     self.kind.d.next = 3.into();
                     self.nak.d.next = 0.into();
                     self.fail_kind.d.next = 2.into();
                     self.fail_status.d.next = 5.into();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.rxerr_qp.val());
-                    self.step.d.next = Step::Failure;
+                    self.then.d.next = Step::Failure;
+                    self.step.d.next = Step::Load;
                 } else if self.cerr_valid.val() & self.cerr_ready.val() {
                     self.scan_conn.d.next = self.cerr_conn.val();
                     self.given_up.write_enable.next = true;
@@ -371,45 +454,30 @@ impl<const W: usize> Logic for Completion<W> {
                     self.fail_kind.d.next = 2.into();
                     self.fail_status.d.next = 12.into();
                     self.qp.d.next = 0.into();
+                    self.then.d.next = Step::Scan;
                     self.step.d.next = Step::ScanRead;
                 } else if self.over_valid.val() & self.over_ready.val() {
-                    self.qp.d.next = self.over_qp.val();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.over_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.over_qp.val());
-                    self.step.d.next = Step::Over;
+                    self.favour.d.next = false;
+                    self.then.d.next = Step::Over;
+                    self.step.d.next = Step::Load;
                 } else if self.again_valid.val() & self.again_ready.val() {
-                    self.qp.d.next = self.again_qp.val();
-                    self.msn.d.next = self.again_msn.val();
-                    self.state.read_address.next = bit_cast::<24, 16>(self.again_qp.val());
-                    self.messages.read_address.next = (bit_cast::<24, 16>(self.again_qp.val()) << self.message_log2.val())
-                        | (self.again_msn.val() & self.message_mask.val());
-                    self.step.d.next = Step::Again;
-                } else if self.cmsg_valid.val() & self.cmsg_ready.val() {
-                    self.qp.d.next = self.cmsg_qp.val();
-                    self.msn.d.next = self.cmsg_msn.val();
-                    self.incoming.d.next.remaining = self.cmsg_npkts.val();
-                    self.incoming.d.next.npkts = self.cmsg_npkts.val();
-                    self.incoming.d.next.withdrawn = false;
-                    self.incoming.d.next.unanswered = self.reads.val()
-                        & !self.cmsg_status.val().any()
-                        & ((self.cmsg_opcode.val() == 4) | (self.cmsg_opcode.val() == 5) | (self.cmsg_opcode.val() == 6));
-                    self.incoming.d.next.status = self.cmsg_status.val();
-                    self.incoming.d.next.signaled = self.cmsg_signaled.val();
-                    self.incoming.d.next.opcode = self.cmsg_opcode.val();
-                    self.incoming.d.next.wqe_index = self.cmsg_wqe_index.val();
-                    self.incoming.d.next.length = self.cmsg_length.val();
-                    self.incoming.d.next.wr_id = self.cmsg_wr_id.val();
-                    if self.cmsg_status.val() != 0 {
-                        self.incoming.d.next.remaining = 0.into();
-                    }
-                    self.state.read_address.next = bit_cast::<24, 16>(self.cmsg_qp.val());
-                    self.fixed.read_address.next = bit_cast::<24, 16>(self.cmsg_qp.val());
-                    self.step.d.next = Step::Message;
+                    self.favour.d.next = false;
+                    self.then.d.next = Step::Again;
+                    self.step.d.next = Step::Load;
                 }
             }
+            Step::Load => {
+                comment!("the rows that Idle or ScanRead named; what follows acts on registers");
+                self.stream.d.next = self.state.read_data.val();
+                self.cq.d.next = self.fixed.read_data.val();
+                self.message.d.next = self.messages.read_data.val();
+                self.place.d.next = self.msn.q.val() - self.state.read_data.val().head;
+                self.span.d.next = self.state.read_data.val().tail - self.state.read_data.val().head;
+                self.step.d.next = self.then.q.val();
+            }
             Step::Message => {
-                self.favour.d.next = false;
                 comment!("a WQE was taken: a new message at the tail");
+                self.held_msg.d.next = false;
                 self.new_row.next = self.incoming.q.val();
                 self.messages.write_enable.next = true;
                 self.next_at.next.tail = self.msn.q.val() + 1;
@@ -427,36 +495,35 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
             Step::Retired => {
-                comment!("a burst of retired packets does not keep new messages waiting");
-                self.favour.d.next = true;
                 comment!("a packet was retired, or a response is whole");
                 self.commit_ret_valid.next = !self.is_answer.q.val();
                 self.commit_answered_valid.next = self.is_answer.q.val();
-                self.counts.next = self.row.val().remaining != 0;
+                self.counts.next = self.message.q.val().remaining.any();
+                self.ends.next = self.last.val() & !self.message.q.val().unanswered & !self.message.q.val().withdrawn;
                 if self.is_answer.q.val() {
-                    self.counts.next = self.row.val().unanswered;
+                    self.counts.next = self.message.q.val().unanswered;
+                    self.ends.next = !self.message.q.val().remaining.any() & !self.message.q.val().withdrawn;
                 }
-                self.stream.d.next = self.now_at.val();
-                self.cq.d.next = self.fixed.read_data.val();
                 self.step.d.next = Step::Idle;
                 if self.outstanding.val() & self.counts.val() {
                     if self.is_answer.q.val() {
                         self.new_row.next.unanswered = false;
                     } else {
-                        self.new_row.next.remaining = self.row.val().remaining - 1;
+                        self.new_row.next.remaining = self.message.q.val().remaining - 1;
                         if self.early.val() {
                             self.new_row.next.remaining = 0.into();
                         }
                     }
                     self.messages.write_enable.next = true;
-                    if (self.new_row.val().remaining == 0) & !self.row.val().withdrawn & !self.new_row.val().unanswered {
-                        self.request_done.next = self.row_asks.val();
+                    if self.ends.val() {
+                        self.request_done.next = self.message_asks.val();
                         self.next_at.next.ahead = self.now_at.val().ahead + 1;
                         self.state.write_enable.next = true;
                         self.stream.d.next = self.next_at.val();
-                        if self.msn.q.val() == self.now_at.val().head {
+                        if !self.place.q.val().any() {
                             comment!("it is the oldest message, so its row is at hand");
                             self.message.d.next = self.new_row.val();
+                            self.is_done.d.next = true;
                             self.step.d.next = Step::Emit;
                         }
                     }
@@ -469,10 +536,8 @@ impl<const W: usize> Logic for Completion<W> {
                 self.of_conn.next = !self.of_peer.val()
                     | (self.reads.val() & self.by_response.q.val())
                     | ((bit_cast::<24, 16>(self.qp.q.val()) <= self.last_qp.val())
-                        & self.fixed.read_data.val().valid
-                        & (self.fixed.read_data.val().conn == self.scan_conn.q.val()));
-                self.stream.d.next = self.now_at.val();
-                self.cq.d.next = self.fixed.read_data.val();
+                        & self.cq.q.val().valid
+                        & (self.cq.q.val().conn == self.scan_conn.q.val()));
                 comment!(
                     "N1, N3: the first RNR of a wait uses a retry, unless its code has bit 5; with none left the message fails"
                 );
@@ -480,15 +545,15 @@ impl<const W: usize> Logic for Completion<W> {
                     & self.of_conn.val()
                     & !self.now_at.val().failed
                     & self.outstanding.val()
-                    & self.row.val().remaining.any()
-                    & !self.row.val().withdrawn;
+                    & self.message.q.val().remaining.any()
+                    & !self.message.q.val().withdrawn;
                 self.uses_retry.next =
-                    !self.now_at.val().waiting & !self.nak.q.val().get_bit(5) & (self.fixed.read_data.val().rnr_retry != 7);
+                    !self.now_at.val().waiting & !self.nak.q.val().get_bit(5) & (self.cq.q.val().rnr_retry != 7);
                 comment!("Q6: the receives of the queue pair are to be flushed too; it waits for room to say so");
                 if self.flush_room.val() {
                     self.commit_err_valid.next = self.of_conn.val();
                     self.step.d.next = Step::Idle;
-                    self.fails.next = self.fixed.read_data.val().valid
+                    self.fails.next = self.cq.q.val().valid
                         & self.of_conn.val()
                         & !self.now_at.val().failed
                         & (!self.of_peer.val() | self.outstanding.val());
@@ -522,11 +587,9 @@ impl<const W: usize> Logic for Completion<W> {
                 }
             }
             Step::Over => {
-                self.favour.d.next = false;
                 comment!("N2: everything that the queue pair has sent was counted; does it still wait?");
                 self.over_done.next = true;
-                self.over_failed.next =
-                    !self.fixed.read_data.val().valid | self.now_at.val().failed | !self.now_at.val().waiting;
+                self.over_failed.next = !self.cq.q.val().valid | self.now_at.val().failed | !self.now_at.val().waiting;
                 if !self.over_failed.val() {
                     self.next_at.next.waiting = false;
                     self.state.write_enable.next = true;
@@ -535,26 +598,20 @@ impl<const W: usize> Logic for Completion<W> {
                 self.step.d.next = Step::Idle;
             }
             Step::Again => {
-                self.favour.d.next = false;
                 comment!("N2: unless it was flushed meanwhile");
-                if self.outstanding.val() & self.row.val().withdrawn {
+                if self.outstanding.val() & self.message.q.val().withdrawn {
                     self.new_row.next.withdrawn = false;
-                    self.new_row.next.remaining = self.row.val().npkts;
+                    self.new_row.next.remaining = self.message.q.val().npkts;
                     self.messages.write_enable.next = true;
                 }
                 self.step.d.next = Step::Idle;
             }
             Step::ScanRead => {
-                self.step.d.next = Step::Scan;
+                self.step.d.next = Step::Load;
             }
             Step::Scan => {
                 comment!("a connection was given up: every QP of it fails");
-                self.stream.d.next = self.now_at.val();
-                self.cq.d.next = self.fixed.read_data.val();
-                if self.fixed.read_data.val().valid
-                    & (self.fixed.read_data.val().conn == self.scan_conn.q.val())
-                    & !self.now_at.val().failed
-                {
+                if self.cq.q.val().valid & (self.cq.q.val().conn == self.scan_conn.q.val()) & !self.now_at.val().failed {
                     if self.flush_room.val() {
                         self.next_at.next.failed = true;
                         self.next_at.next.fail = 2.into();
@@ -577,12 +634,17 @@ impl<const W: usize> Logic for Completion<W> {
                 self.step.d.next = Step::Head;
             }
             Step::Head => {
-                self.message.d.next = self.row.val();
+                self.message.d.next = self.messages.read_data.val();
+                self.is_done.d.next = !self.messages.read_data.val().remaining.any()
+                    & !self.messages.read_data.val().withdrawn
+                    & !self.messages.read_data.val().unanswered;
                 self.step.d.next = Step::Emit;
             }
             Step::Emit => {
                 comment!("the oldest message completes if it is done, or if its queue pair is in Error");
-                if (self.stream.q.val().head == self.stream.q.val().tail) | (!self.done.val() & !self.stream.q.val().failed) {
+                self.state.read_address.next = bit_cast::<24, 16>(self.msg_qp.q.val());
+                self.fixed.read_address.next = bit_cast::<24, 16>(self.msg_qp.q.val());
+                if self.none_left.q.val() | (!self.done.val() & !self.stream.q.val().failed) {
                     self.finish.next = true;
                 } else if self.room.val() {
                     self.next_at.next.head = self.stream.q.val().head + 1;
@@ -615,7 +677,8 @@ impl<const W: usize> Logic for Completion<W> {
                     self.state.write_enable.next = true;
                     self.stream.d.next = self.next_at.val();
                     self.msn.d.next = self.next_at.val().head;
-                    if (self.next_at.val().ahead == 0) & !self.next_at.val().failed {
+                    comment!("none other is done: the queue pair is not in Error, so this one was");
+                    if (self.stream.q.val().ahead == 1) & !self.stream.q.val().failed & !self.message.q.val().status.any() {
                         self.finish.next = true;
                     } else {
                         self.step.d.next = Step::HeadRead;
@@ -626,6 +689,12 @@ impl<const W: usize> Logic for Completion<W> {
         comment!("after a queue pair: the next one of a scan, or whatever comes");
         if self.finish.val() {
             self.step.d.next = Step::Idle;
+            if self.held_msg.q.val() & (self.msg_qp.q.val() != self.qp.q.val()) & !self.scanning.q.val() {
+                comment!("its row is not the one that is written now, and has been read beside it");
+                self.qp.d.next = self.msg_qp.q.val();
+                self.msn.d.next = self.msg_msn.q.val();
+                self.step.d.next = Step::Message;
+            }
             if self.scanning.q.val() {
                 if bit_cast::<24, 16>(self.qp.q.val()) == self.last_qp.val() {
                     self.scanning.d.next = false;
@@ -703,6 +772,7 @@ impl<const W: usize> Logic for Completion<W> {
             self.cfg_read.d.next = false;
             self.scanning.d.next = false;
             self.favour.d.next = false;
+            self.held_msg.d.next = false;
             self.rnr_read.d.next = false;
         }
     }

@@ -3,6 +3,8 @@
 //! `over`, `again` of rnr; `answered` of read_table (a READ or an atomic has its whole response), `rnak` of rx_core (ERROR_RESP). Out: all CQEs through the write port `cw`, `rel_qp`, the Error bit of each QP (three read ports), `flush` (a QP moved to
 //! Error), `withdraw` (a message that its peer has no receive for is to begin again).
 //! Guarantees: W2 to W4: every WQE gets exactly one CQE (none if unsignaled and successful), in the order of the stream.
+//! Pipeline: a message waits in a register and may follow a CQE at once; who else is next is chosen in the clock before Idle takes it, Idle reads its rows, Load
+//! registers them, the step behind decides from registers only. A retired packet takes three clocks.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use crate::host::cqe_writer::{CqeWrite, CqeWriter};
@@ -67,11 +69,26 @@ pub struct MessageState {
     pub wr_id: Bits<64>,
 }
 
+/// Who is next.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum Turn {
+    Nobody,
+    Retired,
+    Answered,
+    ResponseNak,
+    Nak,
+    Refused,
+    GivenUp,
+    Over,
+    Again,
+}
+
 /// What the FSM does.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Step {
     Clear,
     Idle,
+    Load,
     Message,
     Retired,
     Failure,
@@ -250,7 +267,18 @@ pub struct Completion<const W: usize> {
     rnr_read: DFF<Bit>,
     held_index: DFF<Bits<16>>,
     held_data: DFF<Bits<320>>,
+    turn: DFF<Turn>,
+    /// A message may be taken, before a retired packet too.
+    greets: DFF<Bit>,
+    /// One was taken: `incoming`, of this queue pair.
+    held_msg: DFF<Bit>,
+    msg_qp: DFF<Bits<16>>,
+    msg_msn: DFF<Bits<24>>,
+    /// Whose turn it is goes on, as neither a row nor a message waits.
+    takes: Signal<Local, Bit>,
     step: DFF<Step>,
+    /// The step behind Load.
+    then: DFF<Step>,
     walk: DFF<Bits<24>>,
     ready: DFF<Bit>,
     qp: DFF<Bits<16>>,
@@ -268,12 +296,19 @@ pub struct Completion<const W: usize> {
     stream: DFF<StreamState>,
     cq: DFF<CqFixed>,
     message: DFF<MessageState>,
+    /// Of `msn` in its stream: messages before it, and all.
+    place: DFF<Bits<24>>,
+    span: DFF<Bits<24>>,
+    // of the oldest message, a clock ahead of Emit
+    none_left: DFF<Bit>,
+    fails_here: DFF<Bit>,
+    is_done: DFF<Bit>,
+    cqe_at: DFF<Bits<64>>,
     cqe_status: Signal<Local, Bits<8>>,
     cqe_nak: Signal<Local, Bits<8>>,
     from_queue: Signal<Local, CqFixed>,
     now_at: Signal<Local, StreamState>,
     next_at: Signal<Local, StreamState>,
-    row: Signal<Local, MessageState>,
     new_row: Signal<Local, MessageState>,
     done: Signal<Local, Bit>,
     early: Signal<Local, Bit>,
@@ -311,9 +346,17 @@ pub struct Completion<const W: usize> {
     /// The nak came as an ERROR_RESP: rx_core has seen that it is of the queue pair's connection.
     by_response: DFF<Bit>,
     refusal: Signal<Local, Bits<8>>,
-    row_asks: Signal<Local, Bit>,
     message_asks: Signal<Local, Bit>,
     counts: Signal<Local, Bit>,
+    /// The packet is its message's last one, or the answer comes behind that.
+    last: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    answer_waits: Signal<Local, Bit>,
+    favours: Signal<Local, Bit>,
+    may_fail: Signal<Local, Bit>,
+    /// The row that Idle reads.
+    qp_here: Signal<Local, Bits<16>>,
+    msn_here: Signal<Local, Bits<24>>,
 }
 
 impl<const W: usize> Completion<W> {
@@ -349,11 +392,12 @@ impl<const W: usize> Completion<W> {
             commit_ret_valid, commit_ret_qp, commit_ret_msn, commit_ret_bytes, commit_err_valid, commit_err_kind, commit_err_qp,
             commit_err_conn, commit_err_code, commit_err_msn, commit_err_fails, commit_rnr_valid, commit_rnr_qp, error_write, error_index, error_value, cfg_held, cfg_read, held_conn, held_rnr, rnr_read, held_index,
             held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
-            cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, row, new_row, done, early, room,
+            cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, new_row, done, early, room,
             outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, refuses, uses_retry, slot, finish, of_conn, of_peer,
             flush_room, may_emit, fails, answered_valid, answered_ready, answered_qp, answered_msn, rnak_valid, rnak_ready, rnak_qp,
-            rnak_code, rnak_msn, request_done, request_done_qp, commit_answered_valid, is_answer, by_response, refusal, row_asks,
-            message_asks, counts,
+            rnak_code, rnak_msn, request_done, request_done_qp, commit_answered_valid, is_answer, by_response, refusal,
+            message_asks, counts, turn, greets, held_msg, msg_qp, msg_msn, takes, then, place, span, none_left, fails_here, is_done, cqe_at, last, ends, answer_waits,
+            favours, may_fail, qp_here, msn_here,
         })
     }
 }
