@@ -71,7 +71,10 @@ pub struct KeyCheck {
     wraps: DFF<Bit>,
     offset: DFF<Bits<64>>,
     beyond: DFF<Bit>,
-    left: DFF<Bits<64>>,
+    /// Bytes left, if fewer than 2^32.
+    left: DFF<Bits<32>>,
+    plenty: DFF<Bit>,
+    early: DFF<Bits<2>>,
     address: DFF<Bits<64>>,
     difference: Signal<Local, Bits<65>>,
     end: Signal<Local, Bits<65>>,
@@ -90,7 +93,7 @@ impl KeyCheck {
             last_row: Constant::new((config.keys as u64 - 1).to_bits());
             clock, reset, fault, start, rkey, va, bytes, right, pd, write, write_index, write_data, code, addr, init_done,
             walking, walk, key, va1, bytes1, right1, stage, row, known, bad_key, no_access, below, wraps, offset, beyond,
-            left, address, difference, end, room, allows, short,
+            left, plenty, early, address, difference, end, room, allows, short,
         })
     }
 }
@@ -101,7 +104,7 @@ impl Logic for KeyCheck {
         comment!("module key_check: key part of R3 and the translation of the address");
         dff_setup!(
             self, clock, walking, walk, key, va1, bytes1, right1, stage, row, known, bad_key, no_access, below, wraps, offset,
-            beyond, left, address
+            beyond, left, plenty, early, address
         );
         clock!(self, clock, rows);
         self.stage.d.next = (self.stage.q.val() << 1) | bit_cast::<3, 1>(self.start.val().into());
@@ -136,25 +139,29 @@ impl Logic for KeyCheck {
             self.offset.d.next = self.difference.val().get_bits::<64>(0);
             self.wraps.d.next = self.end.val().get_bit(64);
         }
-        comment!("clock 3: bytes left behind the address, and the bus address");
+        comment!("clock 3: bytes left behind the address, and the bus address; what is wrong whatever is left");
         self.room.next = bit_cast::<65, 64>(self.row.q.val().length) - bit_cast::<65, 64>(self.offset.q.val());
         if self.stage.q.val().get_bit(2) {
             self.beyond.d.next = self.room.val().get_bit(64);
-            self.left.d.next = self.room.val().get_bits::<64>(0);
+            self.left.d.next = self.room.val().get_bits::<32>(0);
+            self.plenty.d.next = self.room.val().get_bits::<32>(32).any();
             self.address.d.next = self.row.q.val().dma_base + self.offset.q.val();
+            self.early.d.next = 0.into();
+            if self.bad_key.q.val() {
+                self.early.d.next = 1.into();
+            } else if self.no_access.q.val() {
+                self.early.d.next = 2.into();
+            } else if self.below.q.val() | self.wraps.q.val() {
+                self.early.d.next = 3.into();
+            }
         }
         comment!("clock 4: the verdict");
-        self.short.next = self.beyond.q.val()
-            | ((self.left.q.val().get_bits::<32>(32) == 0) & (self.left.q.val().get_bits::<32>(0) < self.bytes1.q.val()));
+        self.short.next = self.beyond.q.val() | (!self.plenty.q.val() & (self.left.q.val() < self.bytes1.q.val()));
         if self.fault.val() == 11 {
             self.short.next = false;
         }
-        self.code.next = 0.into();
-        if self.bad_key.q.val() {
-            self.code.next = 1.into();
-        } else if self.no_access.q.val() {
-            self.code.next = 2.into();
-        } else if self.below.q.val() | self.wraps.q.val() | self.short.val() {
+        self.code.next = self.early.q.val();
+        if !self.early.q.val().any() & self.short.val() {
             self.code.next = 3.into();
         }
         self.addr.next = self.address.q.val();
