@@ -118,6 +118,8 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     last2: DFF<Bit>,
     first2: DFF<Bit>,
     index2: DFF<Bits<16>>,
+    /// Bit k: it is k.
+    at2: DFF<Bits<9>>,
     bytes2: DFF<Bits<8>>,
     outer2: DFF<Bits<16>>,
     inner2: DFF<Bits<16>>,
@@ -179,6 +181,7 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     imm2: Signal<Local, Bit>,
     variant2: Signal<Local, Bits<5>>,
     payload_beat2: Signal<Local, Bits<16>>,
+    at1: Signal<Local, Bits<9>>,
     lane2: Signal<Local, Bits<4>>,
     decide: Signal<Local, Bit>,
     good: Signal<Local, Bit>,
@@ -337,7 +340,7 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn,
             pl_valid, pl_ready, pl_data, pl_last, commit_drop_valid, commit_drop_reason, keep_last, undecided, inside,
-            valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2, bytes2, outer2, inner2, vlan2,
+            valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2, at1, at2, bytes2, outer2, inner2, vlan2,
             ipv4_2, ipv6_2, length2, ip_last2, crc_done2, valid3, data3, last3, index3, bytes3, vlan3, ipv4_3, ipv6_3, places3,
             kind3, imm3, payload_beat3, lane3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
             admit, take, move1, move2, move3, outer_raw, inner_raw, kind, length_raw, form2, form1, ends, tail, masked, region,
@@ -366,6 +369,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             last2,
             first2,
             index2,
+            at2,
             bytes2,
             outer2,
             inner2,
@@ -493,6 +497,10 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         if self.kind.val() == self.type_ipv6.val() {
             self.form1.next = self.form1.val() | 2;
         }
+        self.at1.next = 0.into();
+        for k in 0..9 {
+            self.at1.next = self.at1.val().replace_bit(k, self.index1.q.val() == k.to_bits::<16>());
+        }
         self.length_raw.next = 0.into();
         for f in 0..4 {
             if self.form1.val() == f.to_bits::<2>() {
@@ -508,6 +516,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             self.last2.d.next = self.last1.q.val();
             self.first2.d.next = self.first1.q.val();
             self.index2.d.next = self.index1.q.val();
+            self.at2.d.next = self.at1.val();
             self.bytes2.d.next = self.beat_bytes.val().get_bits::<8>(0);
             if self.last1.q.val() {
                 self.bytes2.d.next = 0.into();
@@ -541,7 +550,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         }
         self.masked.next = self.data2.q.val();
         for k in 0..9 {
-            if self.index2.q.val() == k.to_bits::<16>() {
+            if self.at2.q.val().get_bit(k) {
                 self.masked.next = (self.data2.q.val() & self.keep_plain[k].val()) | self.ones[k].val();
                 if self.form2.val() == 1 {
                     self.masked.next = (self.data2.q.val() & self.keep_vlan[k].val()) | self.ones_vlan[k].val();
