@@ -29,7 +29,7 @@ module proof #(parameter W = 256, parameter ROWS = 64) (
     wire [3:0] lost_words, move_lost_words;
     wire [63:0] newly_even, newly_odd;
     wire [23:0] find_ppsn;
-    block dut (.find_start(1'b0), .find_lost_words(4'd0), .move_start(1'b0), .move_to_old(1'b0), .*);
+    block dut (.step_cum(cum[7:0]), .find_start(1'b0), .find_lost_words(4'd0), .move_start(1'b0), .move_to_old(1'b0), .*);
 
     (* hierconn *) wire [23:0] \dut.lane_0.bank.tap_at , \dut.lane_1.bank.tap_at ;
     (* hierconn *) wire [255:0] \dut.lane_0.bank.tap , \dut.lane_1.bank.tap ;

@@ -76,6 +76,7 @@ fn run_step(b: &mut Bench, rng: &mut Rng, p: &mut Path, op: u64, context: &str) 
     for (name, value) in [("step_op", op), ("advance", advance), ("gap_from", from), ("gap_below", below), ("cum", p.cum)] {
         b.set(name, value);
     }
+    b.set("step_cum", p.cum & 0xFF);
     b.set("turn", turn.into());
     b.set("refuses", refused.is_some().into());
     b.set("refused", p.at(refused.unwrap_or(0)) as u64);

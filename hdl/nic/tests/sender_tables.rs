@@ -98,7 +98,7 @@ fn rows_are_those_written_last() {
             b.set("path", path);
             b.cycle();
         }
-        let select = rng.below(8);
+        let (select, other) = (rng.below(8), rng.below(8));
         (conn, path) = (rng.below(CONNS), rng.below(8));
         b.set("conn", conn);
         b.set("path", path);
@@ -109,6 +109,8 @@ fn rows_are_those_written_last() {
         let write_path = if rng.chance(60) { path } else { rng.below(8) };
         b.set("write_conn", write_conn);
         b.set("write_path", write_path);
+        b.set("same_conn", (conn == write_conn).into());
+        b.set("same_path", (path == write_path).into());
         let (at, row) = (write_conn as usize, (8 * write_conn + write_path) as usize);
         let percent = pick(&mut rng, &[0, 30, 100]);
         put(&mut b, &mut rng, "path_tx", percent, &Packed::random::<PathTx>(&mut Rng(clock + 1)), &mut t.path_tx[row]);
@@ -126,7 +128,9 @@ fn rows_are_those_written_last() {
         }
         b.cycle();
         b.set("select", select);
+        b.set("other", other);
         b.eval();
+        assert_eq!(b.get_words("there"), t.path_tx[(8 * conn + other) as usize].words(), "clock {clock}: path {other}");
         for (name, packed) in want {
             assert_eq!(
                 b.get_words(&name),
@@ -161,7 +165,7 @@ fn the_walk_names_every_address_once() {
 #[test]
 fn simulation_equals_verilog() {
     let report = difftest!(SenderTables::new(&small()), clock: clock, inputs: {
-        reset, conn, path, select, write_conn, write_path, put_path_tx, put_path_ack, put_conn_cfg, put_conn_tx, put_conn_ack,
+        reset, conn, path, select, other, write_conn, same_conn, same_path, write_path, put_path_tx, put_path_ack, put_conn_cfg, put_conn_tx, put_conn_ack,
         put_path_cfg, path_cfg_row
     })
     .input_as("new_path_tx", |b| &mut b.new_path_tx, rows::path_tx)

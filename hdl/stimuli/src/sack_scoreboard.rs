@@ -8,7 +8,7 @@ pub fn difftest(window: u64) -> Difftest<SackScoreboard> {
     let small = BuildConfig { conns: 2, ..crate::of_window(window) };
     let words = (window / 64).div_ceil(2) * 16;
     difftest!(SackScoreboard::new(&small), clock: clock, inputs: {
-        reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, find_start,
+        reset, row, cum, step_cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, find_start,
         find_lost_words, move_start, move_to_old, peek_start, peek_ppsn, clear, clear_address
     })
     .top("sack_scoreboard")
@@ -28,7 +28,9 @@ pub fn difftest(window: u64) -> Difftest<SackScoreboard> {
             inputs.set("clear", u32::from(random.chance(0.002)));
         }
         if cycle % 8 != 0 {
-            for held in ["row", "cum", "step_op", "advance", "gap_from", "gap_below", "turn", "refuses", "refused", "find_lost_words"] {
+            for held in [
+                "row", "cum", "step_cum", "step_op", "advance", "gap_from", "gap_below", "turn", "refuses", "refused", "find_lost_words",
+            ] {
                 inputs.hold(held);
             }
             (0..4).for_each(|w| inputs.hold(&format!("sav{w}")));

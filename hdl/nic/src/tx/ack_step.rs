@@ -53,6 +53,8 @@ pub struct AckStep {
     check: AckCheck,
     congestion: Congestion,
     quick: DFF<Bits<32>>,
+    /// The path's row, a clock late: the sums come last, so what is made of the row starts from registers.
+    path1: DFF<PathTx>,
     srtt: Signal<Local, Bits<32>>,
     tail: Signal<Local, Bits<32>>,
     path_after: Signal<Local, PathTx>,
@@ -66,7 +68,7 @@ impl AckStep {
             congestion: Congestion::new(config);
             clock, fault, now, rto_min, ack, high, any, path, row, stranded, awaits, acked, dropped, lost_words, any_l1, any_rtx_old, verdict,
             turn, advance, gap_from, gap_below, refuses, new_path, new_row, hint, set_timer, timer_active, deadline, progresses, check,
-            quick, srtt, tail, path_after, row_after, progress,
+            quick, path1, srtt, tail, path_after, row_after, progress,
         })
     }
 }
@@ -75,7 +77,7 @@ impl Logic for AckStep {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module ack_step: what an acknowledgment makes of the rows of its path");
-        dff_setup!(self, clock, quick);
+        dff_setup!(self, clock, quick, path1);
         clock!(self, clock, check, congestion);
         self.check.fault.next = self.fault.val();
         self.check.now.next = self.now.val();
@@ -84,6 +86,7 @@ impl Logic for AckStep {
         self.check.high.next = self.high.val();
         self.check.any.next = self.any.val();
         self.check.path.next = self.path.val();
+        self.path1.d.next = self.path.val();
         self.check.row.next = self.row.val();
         self.verdict.next = self.check.verdict.val();
         self.turn.next = self.check.turn.val();
@@ -98,10 +101,10 @@ impl Logic for AckStep {
         self.congestion.service.next = self.ack.val().service;
         self.congestion.ce.next = self.ack.val().ce;
         self.congestion.dup.next = self.ack.val().dup;
-        self.congestion.srtt8.next = self.path.val().srtt8;
+        self.congestion.srtt8.next = self.path1.q.val().srtt8;
         self.congestion.var4.next = self.row.val().var4;
-        self.congestion.rtt_valid.next = self.path.val().rtt_valid;
-        self.congestion.window.next = self.path.val().window;
+        self.congestion.rtt_valid.next = self.path1.q.val().rtt_valid;
+        self.congestion.window.next = self.path1.q.val().window;
         self.congestion.credit.next = self.row.val().credit;
         self.congestion.last_cut.next = self.row.val().last_cut;
         self.congestion.ce_seen.next = self.row.val().ce_seen;
@@ -113,9 +116,9 @@ impl Logic for AckStep {
         self.congestion.found_l1.next = self.any_l1.val() & !self.check.probe_edge.val();
 
         comment!("the rows after it");
-        self.path_after.next = self.path.val();
+        self.path_after.next = self.path1.q.val();
         self.path_after.next.cum = self.ack.val().cum;
-        self.path_after.next.pipe = self.path.val().pipe - self.dropped.val();
+        self.path_after.next.pipe = self.path1.q.val().pipe - self.dropped.val();
         self.path_after.next.lost_words = self.lost_words.val();
         self.path_after.next.window = self.congestion.new_window.val();
         self.path_after.next.srtt8 = self.congestion.new_srtt8.val();
@@ -133,7 +136,7 @@ impl Logic for AckStep {
         self.row_after.next.floor_active = self.check.floor_active.val();
         // L2
         if self.check.turn.val() {
-            self.row_after.next.mark = self.path.val().next_ppsn;
+            self.row_after.next.mark = self.path1.q.val().next_ppsn;
             self.row_after.next.gen_open = self.any_rtx_old.val();
         }
         // C2: a rate of zero would stop the pacer for ever
@@ -149,11 +152,11 @@ impl Logic for AckStep {
             // a resend proves nothing: it may have travelled by another path
             if self.ack.val().flags.get_bit(2) | self.check.probe.val() {
                 self.row_after.next.backoff = 0.into();
-                if self.path.val().state == 2 {
+                if self.path1.q.val().state == 2 {
                     self.path_after.next.state = 1.into();
                 }
             }
-            if self.check.probe.val() & (self.path.val().state == 3) {
+            if self.check.probe.val() & (self.path1.q.val().state == 3) {
                 // L4: three answered probes bring a path back, with one packet at first
                 self.row_after.next.clean = self.row.val().clean + 1;
                 if self.row.val().clean == 2 {
@@ -183,11 +186,11 @@ impl Logic for AckStep {
             self.quick.d.next = self.rto_min.val();
         }
         self.deadline.next = self.now.val() + self.quick.q.val();
-        self.timer_active.next = (self.ack.val().cum != self.path.val().next_ppsn)
+        self.timer_active.next = (self.ack.val().cum != self.path1.q.val().next_ppsn)
             | (self.path_after.val().state != 1)
             | self.stranded.val()
             | self.awaits.val();
         self.progresses.next = self.progress.val();
-        self.set_timer.next = self.progress.val() | (self.ack.val().cum == self.path.val().next_ppsn);
+        self.set_timer.next = self.progress.val() | (self.ack.val().cum == self.path1.q.val().next_ppsn);
     }
 }

@@ -66,6 +66,9 @@ pub struct Congestion {
     var4_reg: DFF<Bits<17>>,
     // clock 5
     may_cut: DFF<Bit>,
+    /// What the credit lacks of a window, or that it lacks nothing: `acked` comes late.
+    lacks: DFF<Bits<9>>,
+    has_window: DFF<Bit>,
     reo_due: DFF<Bit>,
     positive: Signal<Local, Bits<16>>,
     smooth: Signal<Local, Bits<18>>,
@@ -90,7 +93,7 @@ impl Congestion {
             dup_seen, reo_tol, reo_base, l1_since_dup, acked, found_l1, new_srtt8, new_var4, new_rtt_valid,
             new_window, new_credit, new_last_cut, new_ce_seen, new_dup_seen, new_reo_tol, new_reo_base,
             new_l1_since_dup, raw, raw_valid, ce_step, dup_step, since_cut, since_reo, srtt, sample, sample_valid, error,
-            marked, error_abs, srtt8_reg, var4_reg, may_cut, reo_due, positive, smooth, threshold, sum, filled_credit,
+            marked, error_abs, srtt8_reg, var4_reg, may_cut, lacks, has_window, reo_due, positive, smooth, threshold, sum, filled_credit,
             since_dup,
         })
     }
@@ -118,6 +121,8 @@ impl Logic for Congestion {
             srtt8_reg,
             var4_reg,
             may_cut,
+            lacks,
+            has_window,
             reo_due
         );
         comment!("clock 1: differences");
@@ -166,6 +171,8 @@ impl Logic for Congestion {
         self.may_cut.d.next = self.since_cut.q.val() >= bit_cast::<32, 18>(self.threshold.val());
         // 16 sRTT
         self.reo_due.d.next = self.since_reo.q.val() >= (bit_cast::<32, 18>(self.smooth.val()) << 1);
+        self.lacks.d.next = self.window.val() - self.credit.val();
+        self.has_window.d.next = self.credit.val() >= self.window.val();
         comment!("C1");
         self.new_ce_seen.next = self.ce_seen.val();
         if !self.ce_step.q.val().get_bit(15) {
@@ -190,7 +197,7 @@ impl Logic for Congestion {
             }
         } else {
             self.new_credit.next = bit_cast::<9, 10>(self.filled_credit.val());
-            if self.filled_credit.val() >= bit_cast::<10, 9>(self.window.val()) {
+            if self.has_window.q.val() | (self.acked.val() >= self.lacks.q.val()) {
                 self.new_credit.next = bit_cast::<9, 10>(self.filled_credit.val()) - self.window.val();
                 if self.window.val() < self.window_max.val() {
                     self.new_window.next = self.window.val() + 1;

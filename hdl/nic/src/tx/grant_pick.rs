@@ -1,7 +1,7 @@
 //! grant_pick: what a transmit slot may do: which paths are ok, which path has a packet to resend (S1).
 //!
-//! In: the eight paths of the connection, in clock 1 of the step (`load`). Out: registers, valid from clock 2 on.
-//! Guarantees: candidates in the order rr, rr+1, ..
+//! In: the eight paths of the connection, in clock 1 of the step (`load`). Out: valid from clock 2 on.
+//! Guarantees: candidates in the order rr, rr+1, .. Clock 1 judges each path for itself and turns them into that order, clock 2 finds the first.
 use super::filled::filled;
 use super::rows::{ConnCfg, PathTx};
 use crate::config::BuildConfig;
@@ -33,9 +33,12 @@ pub struct GrantPick {
     ok_reg: DFF<Bits<8>>,
     pipe_reg: DFF<Bits<72>>,
     window_reg: DFF<Bits<72>>,
-    resend_reg: DFF<Bit>,
-    home_reg: DFF<Bits<3>>,
-    moves_reg: DFF<Bit>,
+    /// Some path is ok.
+    any_ok: DFF<Bit>,
+    // bit i: of path rr + i
+    ready_reg: DFF<Bits<8>>,
+    stranded_reg: DFF<Bits<8>>,
+    rr_reg: DFF<Bits<3>>,
     paths_reg: DFF<Bits<4>>,
     mask_reg: DFF<Bits<3>>,
     element: Signal<Local, PathTx>,
@@ -47,11 +50,14 @@ pub struct GrantPick {
     stranded: Signal<Local, Bits<8>>,
     all_pipe: Signal<Local, Bits<72>>,
     all_window: Signal<Local, Bits<72>>,
+    turned_ready: Signal<Local, Bits<8>>,
+    turned_stranded: Signal<Local, Bits<8>>,
     candidates: Signal<Local, Bits<8>>,
     path_count: Signal<Local, Bits<4>>,
     mask: Signal<Local, Bits<3>>,
     turn: Signal<Local, Bits<3>>,
     found: Signal<Local, Bit>,
+    moved: Signal<Local, Bit>,
     picked: Signal<Local, Bits<3>>,
     nth: [Constant<Bits<3>>; 8],
     /// W: packets a path may have outstanding.
@@ -65,8 +71,8 @@ impl GrantPick {
             nth: array_init::array_init(|i| Constant::new((i as u64).to_bits())),
             span_max: Constant::new((config.window_bits as u64).to_bits());
             clock, fault, load, cfg, rr, ok, pipe, window, resend, home, moves, paths, path_mask, ok_reg, pipe_reg,
-            window_reg, resend_reg, home_reg, moves_reg, paths_reg, mask_reg, element, room, moving, span, is_ok, ready,
-            stranded, all_pipe, all_window, candidates, path_count, mask, turn, found, picked,
+            window_reg, any_ok, ready_reg, stranded_reg, rr_reg, paths_reg, mask_reg, element, room, moving, span, is_ok, ready,
+            stranded, all_pipe, all_window, turned_ready, turned_stranded, candidates, path_count, mask, turn, found, moved, picked,
         })
     }
 }
@@ -75,7 +81,7 @@ impl Logic for GrantPick {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module grant_pick: usable paths and the path to resend on (S1)");
-        dff_setup!(self, clock, ok_reg, pipe_reg, window_reg, resend_reg, home_reg, moves_reg, paths_reg, mask_reg);
+        dff_setup!(self, clock, ok_reg, pipe_reg, window_reg, any_ok, ready_reg, stranded_reg, rr_reg, paths_reg, mask_reg);
         self.is_ok.next = 0.into();
         self.ready.next = 0.into();
         self.stranded.next = 0.into();
@@ -102,11 +108,6 @@ impl Logic for GrantPick {
             self.all_pipe.next = (self.all_pipe.val() >> 9) | (bit_cast::<72, 9>(self.element.val().pipe) << 63);
             self.all_window.next = (self.all_window.val() >> 9) | (bit_cast::<72, 9>(self.element.val().window) << 63);
         }
-        // S1: a SUSPECT or DOWN home counts only if some path can carry its packet
-        self.candidates.next = self.ready.val();
-        if self.is_ok.val().any() {
-            self.candidates.next = self.ready.val() | self.stranded.val();
-        }
         self.path_count.next = 1.into();
         self.mask.next = 0.into();
         if self.cfg.val().paths_log2 == 1 {
@@ -121,31 +122,47 @@ impl Logic for GrantPick {
             self.path_count.next = 8.into();
             self.mask.next = 7.into();
         }
-        self.found.next = false;
-        self.picked.next = 0.into();
+        self.turned_ready.next = 0.into();
+        self.turned_stranded.next = 0.into();
         for i in 0..8 {
             self.turn.next = (self.rr.val() + self.nth[i].val()) & self.mask.val();
-            if self.candidates.val().get_bit(self.turn.val().index()) & !self.found.val() {
-                self.found.next = true;
-                self.picked.next = self.turn.val();
-            }
+            self.turned_ready.next = self.turned_ready.val().replace_bit(i, self.ready.val().get_bit(self.turn.val().index()));
+            self.turned_stranded.next =
+                self.turned_stranded.val().replace_bit(i, self.stranded.val().get_bit(self.turn.val().index()));
         }
         if self.load.val() {
             self.ok_reg.d.next = self.is_ok.val();
             self.pipe_reg.d.next = self.all_pipe.val();
             self.window_reg.d.next = self.all_window.val();
-            self.resend_reg.d.next = self.found.val();
-            self.home_reg.d.next = self.picked.val();
-            self.moves_reg.d.next = self.stranded.val().get_bit(self.picked.val().index());
+            self.any_ok.d.next = self.is_ok.val().any();
+            self.ready_reg.d.next = self.turned_ready.val();
+            self.stranded_reg.d.next = self.turned_stranded.val();
+            self.rr_reg.d.next = self.rr.val();
             self.paths_reg.d.next = self.path_count.val();
             self.mask_reg.d.next = self.mask.val();
+        }
+        comment!("clock 2: a SUSPECT or DOWN home counts only if some path can carry its packet (S1)");
+        self.candidates.next = self.ready_reg.q.val();
+        if self.any_ok.q.val() {
+            self.candidates.next = self.ready_reg.q.val() | self.stranded_reg.q.val();
+        }
+        self.found.next = false;
+        self.moved.next = false;
+        self.picked.next = 0.into();
+        for i in 0..8 {
+            self.turn.next = (self.rr_reg.q.val() + self.nth[i].val()) & self.mask_reg.q.val();
+            if self.candidates.val().get_bit(i) & !self.found.val() {
+                self.found.next = true;
+                self.moved.next = self.stranded_reg.q.val().get_bit(i);
+                self.picked.next = self.turn.val();
+            }
         }
         self.ok.next = self.ok_reg.q.val();
         self.pipe.next = self.pipe_reg.q.val();
         self.window.next = self.window_reg.q.val();
-        self.resend.next = self.resend_reg.q.val();
-        self.home.next = self.home_reg.q.val();
-        self.moves.next = self.moves_reg.q.val();
+        self.resend.next = self.found.val();
+        self.home.next = self.picked.val();
+        self.moves.next = self.moved.val();
         self.paths.next = self.paths_reg.q.val();
         self.path_mask.next = self.mask_reg.q.val();
     }

@@ -19,10 +19,12 @@ pub struct SackScoreboard {
     pub reset: Signal<In, Bit>,
     /// Path row of every operation; stable while it runs.
     pub row: Signal<In, Bits<24>>,
-    /// cum before the step; stable while an operation runs.
+    /// cum before the operation; stable while it runs.
     pub cum: Signal<In, Bits<24>>,
+    /// The same for the masks of a step, which need it early in the clock; stable for three clocks from step_start on.
+    pub step_cum: Signal<In, Bits<8>>,
     pub step_start: Signal<In, Bit>,
-    /// See `word_step`; this and the next ten are stable for three clocks from step_start on.
+    /// See `word_step`; looked at from the clock after step_start on. This and the next ten are stable for three clocks from step_start on.
     pub step_op: Signal<In, Bits<2>>,
     /// cum' - cum
     pub advance: Signal<In, Bits<9>>,
@@ -129,7 +131,7 @@ impl SackScoreboard {
             two_pairs: Constant::new(config.window_words() > 2),
             pair: Constant::new(config.window_words() > 1),
             last_place: Constant::new((config.window_words() as u64).to_bits());
-            clock, reset, row, cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, acked,
+            clock, reset, row, cum, step_cum, step_start, step_op, advance, gap_from, gap_below, turn, refuses, refused, sav0, sav1, sav2, sav3, acked,
             dropped, lost_l1, lost_l2, any_l1, any_rtx_old, lost_words, newly_valid, newly_second, newly_even,
             newly_odd, find_start, find_lost_words, find_valid, find_any, find_ppsn, move_start, move_to_old,
             move_lost_words, peek_start, peek_ppsn, peek_sacked, clear, clear_address, first_lost, run0, run1, run2,
@@ -214,7 +216,7 @@ impl Logic for SackScoreboard {
             if self.run0.q.val() & self.two_pairs.val() {
                 self.lane[b].word.next = b.to_bits::<2>() | 2;
             }
-            self.lane[b].cum.next = self.cum.val().get_bits::<8>(0);
+            self.lane[b].cum.next = self.step_cum.val();
             self.lane[b].advance.next = self.advance.val();
             self.lane[b].gap_from.next = self.gap_from.val();
             self.lane[b].gap_below.next = self.gap_below.val();

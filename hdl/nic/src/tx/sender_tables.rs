@@ -22,12 +22,19 @@ pub struct SenderTables {
     pub select: Signal<In, Bits<3>>,
     pub path_tx: [Signal<Out, PathTx>; 8],
     pub here: Signal<Out, PathTx>,
+    /// And which on `there`: late, so that nothing of `here` waits for it.
+    pub other: Signal<In, Bits<3>>,
+    pub there: Signal<Out, PathTx>,
     pub path_ack: Signal<Out, PathAck>,
     pub conn_cfg: Signal<Out, ConnCfg>,
     pub conn_tx: Signal<Out, ConnTx>,
     pub conn_ack: Signal<Out, ConnAck>,
     pub path_cfg: Signal<Out, PathCfg>,
     pub write_conn: Signal<In, Bits<16>>,
+    /// `conn` is `write_conn`; the caller knows it earlier than `conn`.
+    pub same_conn: Signal<In, Bit>,
+    /// `path` is `write_path`; looked at with `put_path_ack` only.
+    pub same_path: Signal<In, Bit>,
     pub write_path: Signal<In, Bits<3>>,
     pub put_path_tx: Signal<In, Bit>,
     pub new_path_tx: Signal<In, PathTx>,
@@ -62,7 +69,6 @@ pub struct SenderTables {
     last_path_ack: DFF<PathAck>,
     last_conn_tx: DFF<ConnTx>,
     last_conn_ack: DFF<ConnAck>,
-    same_conn: Signal<Local, Bit>,
     passing: Signal<Local, Bits<8>>,
     path_row: Signal<Local, PathTx>,
     walk: DFF<Bits<24>>,
@@ -104,11 +110,11 @@ impl SenderTables {
             no_conn_tx: Constant::new(ConnTx::default()),
             no_conn_ack: Constant::new(ConnAck::default()),
             no_path_cfg: Constant::new(PathCfg::default());
-            clock, reset, conn, path, select, here, path_ack, conn_cfg, conn_tx, conn_ack, path_cfg, write_conn, write_path,
+            clock, reset, conn, path, select, here, other, there, path_ack, conn_cfg, conn_tx, conn_ack, path_cfg, write_conn, same_conn, same_path, write_path,
             put_path_tx, new_path_tx, put_path_ack, new_path_ack, put_conn_cfg, new_conn_cfg, put_conn_tx, new_conn_tx,
             put_conn_ack, new_conn_ack, put_path_cfg, path_cfg_row, new_path_cfg, init_done, clear, clear_address,
             passed_tx, passed_ack, passed_conn_tx, passed_conn_ack, last_path_tx, last_path_ack, last_conn_tx, last_conn_ack,
-            same_conn, passing, path_row, walk, walking, started, row, write_row, write_at, clear_row, clear_conn,
+            passing, path_row, walk, walking, started, row, write_row, write_at, clear_row, clear_conn,
         })
     }
 }
@@ -158,7 +164,6 @@ impl Logic for SenderTables {
             self.write_at.next = self.walk.q.val();
         }
         comment!("a row that is written while it is read goes past its memory");
-        self.same_conn.next = self.conn.val() == self.write_conn.val();
         self.passing.next = 0.into();
         for p in 0..8 {
             self.passing.next = self
@@ -167,7 +172,7 @@ impl Logic for SenderTables {
                 .replace_bit(p, self.same_conn.val() & self.put_path_tx.val() & (self.write_path.val() == p.to_bits::<3>()));
         }
         self.passed_tx.d.next = self.passing.val();
-        self.passed_ack.d.next = self.same_conn.val() & (self.path.val() == self.write_path.val()) & self.put_path_ack.val();
+        self.passed_ack.d.next = self.same_conn.val() & self.same_path.val() & self.put_path_ack.val();
         self.passed_conn_tx.d.next = self.same_conn.val() & self.put_conn_tx.val();
         self.passed_conn_ack.d.next = self.same_conn.val() & self.put_conn_ack.val();
         self.last_path_tx.d.next = self.new_path_tx.val();
@@ -176,6 +181,7 @@ impl Logic for SenderTables {
         self.last_conn_ack.d.next = self.new_conn_ack.val();
         comment!("the memories");
         self.here.next = self.tx_ram[0].read_data.val();
+        self.there.next = self.tx_ram[0].read_data.val();
         for p in 0..8 {
             self.tx_ram[p].clock.next = self.clock.val();
             self.tx_ram[p].read_address.next = bit_cast::<24, 16>(self.conn.val());
@@ -193,6 +199,9 @@ impl Logic for SenderTables {
             self.path_tx[p].next = self.path_row.val();
             if self.select.val() == p.to_bits::<3>() {
                 self.here.next = self.path_row.val();
+            }
+            if self.other.val() == p.to_bits::<3>() {
+                self.there.next = self.path_row.val();
             }
         }
         self.ack_ram.read_address.next = self.row.val();

@@ -18,6 +18,15 @@ impl Logic for Sequencer {
             conn,
             path,
             time,
+            for_ack,
+            for_open,
+            word_op,
+            at_ack,
+            at_slot,
+            own_srtt,
+            own_longest,
+            cum_reg,
+            span_reg,
             has_msg,
             both,
             more,
@@ -71,8 +80,12 @@ impl Logic for Sequencer {
 
         comment!("rows of the step, and what the steps make of them by default: nothing");
         self.here.next = self.tables.here.val();
+        self.there.next = self.tables.there.val();
         self.row.next = self.tables.path_ack.val();
         self.new_tx.next = self.tables.here.val();
+        if self.at_slot.q.val() {
+            self.new_tx.next = self.tables.there.val();
+        }
         self.new_ack.next = self.tables.path_ack.val();
         self.new_conn_ack.next = self.tables.conn_ack.val();
         self.new_conn_tx.next = self.tables.conn_tx.val();
@@ -82,16 +95,23 @@ impl Logic for Sequencer {
         self.put_conn_ack.next = false;
         self.put_conn_cfg.next = false;
         self.span.next = self.here.val().next_ppsn.get_bits::<9>(0) - self.here.val().cum.get_bits::<9>(0);
+        self.span_there.next = self.there.val().next_ppsn.get_bits::<9>(0) - self.there.val().cum.get_bits::<9>(0);
         self.table_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.path.q.val());
+        self.slot_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.slot.path.val());
 
-        self.choose.next = false;
+        comment!("the next step may be chosen in Idle, in the last clock of an acknowledgment that refuses nothing, and in that of a new packet's slot");
+        self.at_ack.d.next = (self.step.q.val() == Step::AckRun) & (self.count.q.val() == 2);
+        self.at_slot.d.next = (self.step.q.val() == Step::GrantWait) & (self.count.q.val() == 1);
+        self.nak.next = self.unpack.out.val().flags.get_bit(3);
+        self.rnr.next = self.unpack.out.val().flags.get_bit(0) & self.sends.val();
+        self.choose.next = ((self.step.q.val() == Step::Idle) & self.tables.init_done.val())
+            | (self.at_ack.q.val() & !self.nak.val() & !self.rnr.val())
+            | self.at_slot.q.val();
         self.emptied.next = false;
         self.tables.conn.next = self.conn.q.val();
         self.tables.path.next = self.path.q.val();
         self.tables.select.next = self.path.q.val();
-        if self.step.q.val() == Step::GrantFinish {
-            self.tables.select.next = self.slot.path.val();
-        }
+        self.tables.other.next = self.slot.path.val();
 
         comment!("inputs of the parts");
         self.ack_step.now.next = self.time.q.val();
@@ -161,34 +181,36 @@ impl Logic for Sequencer {
             self.others.path_tx[p].next = self.tables.path_tx[p].val();
             self.slot.path_tx[p].next = self.tables.path_tx[p].val();
         }
-        self.is_ack.next = (self.step.q.val() == Step::AckStart)
-            | (self.step.q.val() == Step::AckRun)
-            | (self.step.q.val() == Step::AckFinish);
+        comment!("the operands of a step on the words come from registers: its masks take most of a clock");
+        self.cum_reg.d.next = self.here.val().cum;
+        self.span_reg.d.next = self.span.val();
+        self.word_op.d.next = 1.into();
+        if self.timer.all_lost.val() {
+            self.word_op.d.next = 2.into();
+        }
+        if self.for_ack.q.val() {
+            self.word_op.d.next = 0.into();
+        }
+        if self.for_open.q.val() {
+            self.word_op.d.next = 3.into();
+        }
         self.words.row.next = self.table_row.val();
         self.words.cum.next = self.here.val().cum;
+        self.words.step_cum.next = self.cum_reg.q.val().get_bits::<8>(0);
         self.words.step_start.next = false;
-        self.words.step_op.next = 1.into();
-        if self.timer.all_lost.val() {
-            self.words.step_op.next = 2.into();
-        }
+        self.words.step_op.next = self.word_op.q.val();
         self.words.advance.next = 0.into();
         self.words.gap_from.next = 0.into();
-        self.words.gap_below.next = self.span.val();
+        self.words.gap_below.next = self.span_reg.q.val();
         self.words.turn.next = false;
         self.words.refuses.next = false;
         self.words.refused.next = self.unpack.out.val().mak_qp.get_bits::<8>(0);
-        self.nak.next = self.unpack.out.val().flags.get_bit(3);
-        self.rnr.next = self.unpack.out.val().flags.get_bit(0) & self.sends.val();
-        if self.is_ack.val() {
-            self.words.step_op.next = 0.into();
+        if self.for_ack.q.val() {
             self.words.advance.next = self.ack_step.advance.val();
             self.words.gap_from.next = self.ack_step.gap_from.val();
             self.words.gap_below.next = self.ack_step.gap_below.val();
             self.words.turn.next = self.ack_step.turn.val();
             self.words.refuses.next = self.ack_step.refuses.val() & self.sends.val();
-        }
-        if (self.step.q.val() == Step::OpenStart) | (self.step.q.val() == Step::OpenRun) {
-            self.words.step_op.next = 3.into();
         }
         self.words.sav0.next = self.unpack.out_word[0].val();
         self.words.sav1.next = self.unpack.out_word[1].val();
@@ -207,7 +229,7 @@ impl Logic for Sequencer {
         self.acked.put_odd.next = self.words.newly_odd.val();
         self.acked.put_conn.next = self.conn.q.val();
         self.acked.put_path.next = self.path.q.val();
-        self.acked.put_cum.next = self.here.val().cum;
+        self.acked.put_cum.next = self.cum_reg.q.val();
         self.acked.acked_ready.next = self.acked_ready.val();
         self.acked_valid.next = self.acked.acked_valid.val();
         self.acked_conn.next = self.acked.acked_conn.val();
@@ -262,7 +284,7 @@ impl Logic for Sequencer {
 
         // the port of the path that is travelled
         self.chosen.next = self.via.q.val();
-        if self.step.q.val() == Step::GrantFinish {
+        if self.at_slot.q.val() {
             self.chosen.next = self.slot.path.val();
         }
         self.chosen_port.next = 0.into();
@@ -273,6 +295,7 @@ impl Logic for Sequencer {
             }
         }
         self.pipe_after.next = self.here.val().pipe + 1;
+        self.pipe_there.next = self.there.val().pipe + 1;
         // L2: no packet was first sent since the mark
         self.to_old.next = !self.row.val().gen_open | (self.row.val().mark == self.here.val().next_ppsn);
         self.words.move_to_old.next = self.to_old.val();
@@ -290,10 +313,10 @@ impl Logic for Sequencer {
         self.lost_conn.next = self.conn.q.val();
 
         match self.step.q.val() {
-            Step::Idle => {
-                self.choose.next = self.tables.init_done.val();
-            }
+            Step::Idle => {}
             Step::AckRead => {
+                self.for_ack.d.next = true;
+                self.for_open.d.next = false;
                 self.step.d.next = Step::AckCheck;
             }
             Step::AckCheck => {
@@ -331,7 +354,6 @@ impl Logic for Sequencer {
                 self.commits.ack.next = true;
                 self.ack_taken.next = true;
                 self.step.d.next = Step::Idle;
-                self.choose.next = !self.nak.val() & !self.rnr.val();
                 self.for_rnr.d.next = self.rnr.val();
                 if self.nak.val() & (self.unpack.out.val().mak_code == 4) {
                     self.ack_taken.next = false;
@@ -401,6 +423,8 @@ impl Logic for Sequencer {
                 }
             }
             Step::TimerRead => {
+                self.for_ack.d.next = false;
+                self.for_open.d.next = false;
                 self.count.d.next = self.count.q.val() + 1;
                 if self.count.q.val() == 6 {
                     self.step.d.next = Step::TimerJudge;
@@ -557,7 +581,6 @@ impl Logic for Sequencer {
                 self.done_valid.next = true;
                 self.done_requeue.next = true;
                 self.step.d.next = Step::Idle;
-                self.choose.next = true;
                 if !self.slot.found.val() | !self.slot.cap_ok.val() {
                     // the next acknowledgment or timer wakes the connection
                     self.done_requeue.next = false;
@@ -567,13 +590,11 @@ impl Logic for Sequencer {
                     self.done_advance.next = true;
                     self.put_path.next = true;
                     self.put_conn_tx.next = true;
-                    self.new_tx.next.next_ppsn = self.here.val().next_ppsn + 1;
+                    self.new_tx.next.next_ppsn = self.there.val().next_ppsn + 1;
                     self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
-                    self.new_tx.next.pipe = self.pipe_after.val();
-                    self.table_row.next =
-                        (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.slot.path.val());
-                    self.set_row.next = self.table_row.val();
-                    if self.span.val() == 0 {
+                    self.new_tx.next.pipe = self.pipe_there.val();
+                    self.set_row.next = self.slot_row.val();
+                    if self.span_there.val() == 0 {
                         self.new_tx.next.t_base = self.time.q.val();
                         // the tail at least, whatever the path's RTT is; the timer step sets the right one
                         self.set_valid.next = true;
@@ -581,19 +602,19 @@ impl Logic for Sequencer {
                     }
                     self.new_conn_tx.next = self.slot.after_new.val();
                     self.alloc_held.d.next = true;
-                    self.alloc_row.d.next = self.table_row.val();
-                    self.alloc_ppsn.d.next = self.here.val().next_ppsn;
+                    self.alloc_row.d.next = self.slot_row.val();
+                    self.alloc_ppsn.d.next = self.there.val().next_ppsn;
                     self.alloc_entry.d.next = self.packet.q.val();
                     self.emit_desc.next = true;
                     self.commits.grant.next = true;
                     self.out.next.home = self.slot.path.val();
                     self.out.next.via = self.slot.path.val();
-                    self.out.next.ppsn = self.here.val().next_ppsn;
+                    self.out.next.ppsn = self.there.val().next_ppsn;
                     self.out.next.bytes = self.packet.q.val().bytes;
                     // S4
                     self.out.next.ack_req = (self.slot.is_late.val() & !self.more.q.val())
-                        | (self.pipe_after.val() == self.here.val().window)
-                        | (self.span.val() == self.span_last.val())
+                        | (self.pipe_there.val() == self.there.val().window)
+                        | (self.span_there.val() == self.span_last.val())
                         | self.slot.cap_reached_after.val();
                 }
             }
@@ -700,6 +721,8 @@ impl Logic for Sequencer {
                 }
             }
             Step::OpenRead => {
+                self.for_ack.d.next = false;
+                self.for_open.d.next = true;
                 self.step.d.next = Step::OpenStart;
             }
             Step::OpenStart => {
@@ -739,7 +762,8 @@ impl Logic for Sequencer {
         self.ack_may.next = self.unpack.out_valid.val() & !self.nak_held.q.val();
         self.ack_conn.next = self.unpack.out.val().conn;
         self.ack_home.next = self.unpack.out.val().home;
-        if self.ack_taken.val() {
+        // where a step is chosen, an acknowledgment is taken only as it ends
+        if self.at_ack.q.val() {
             self.ack_may.next = self.unpack.behind_valid.val() & !self.nak_held.q.val();
             self.ack_conn.next = self.unpack.behind_conn.val();
             self.ack_home.next = self.unpack.behind_home.val();
@@ -753,12 +777,17 @@ impl Logic for Sequencer {
         self.desc_free.next = !self.desc_held.q.val() | self.desc_ready.val();
         self.choice.timer_may.next = self.offer_valid.val() & self.desc_free.val() & !self.cerr_held.q.val();
         // an alloc that is still held is taken two clocks later at the latest, long before the slot needs the place
-        self.choice.slot_may.next = self.next_valid.val() & !self.done_valid.val() & self.desc_free.val();
+        // the offer that a slot has just used is not yet replaced
+        self.choice.slot_may.next = self.next_valid.val() & !self.at_slot.q.val() & self.desc_free.val();
         if self.choose.val() {
             self.count.d.next = 0.into();
             self.time.d.next = self.now.val();
         }
+        self.same_conn.next = true;
+        self.same_path.next = true;
         if self.choice.start_ack.val() {
+            self.same_conn.next = self.ack_conn.val() == self.conn.q.val();
+            self.same_path.next = self.ack_home.val() == self.path.q.val();
             self.tables.conn.next = self.ack_conn.val();
             self.tables.path.next = self.ack_home.val();
             self.conn.d.next = self.ack_conn.val();
@@ -773,6 +802,8 @@ impl Logic for Sequencer {
         }
         if self.choice.start_timer.val() {
             self.offer_ready.next = true;
+            self.same_conn.next = self.offer_row.val().get_bits::<16>(3) == self.conn.q.val();
+            self.same_path.next = self.offer_row.val().get_bits::<3>(0) == self.path.q.val();
             self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
             self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
             self.conn.d.next = self.offer_row.val().get_bits::<16>(3);
@@ -780,6 +811,7 @@ impl Logic for Sequencer {
             self.step.d.next = Step::TimerRead;
         }
         if self.choice.start_slot.val() {
+            self.same_conn.next = self.next_conn.val() == self.conn.q.val();
             self.tables.conn.next = self.next_conn.val();
             self.rb_addr.next = self.next_conn.val();
             self.qperr_addr.next = self.next_qp.val();
@@ -801,20 +833,24 @@ impl Logic for Sequencer {
 
         comment!("write the rows");
         self.tables.write_conn.next = self.conn.q.val();
+        self.tables.same_conn.next = self.same_conn.val();
+        self.tables.same_path.next = self.same_path.val();
         self.tables.write_path.next = self.path.q.val();
-        if self.step.q.val() == Step::GrantFinish {
+        if self.at_slot.q.val() {
             self.tables.write_path.next = self.slot.path.val();
         }
-        // C3: the longest sRTT after this step
-        self.own_srtt.next = 0.into();
-        if self.new_tx.val().state == 1 {
-            self.own_srtt.next = bit_cast::<16, 18>(self.new_tx.val().srtt8 >> 3);
+        // C3: the longest sRTT after this step; what becomes of the path's own is known a clock before the step ends, whether it is UP then is not
+        self.srtt_here.next = bit_cast::<16, 18>(self.timer.new_path.val().srtt8 >> 3);
+        if self.for_ack.q.val() {
+            self.srtt_here.next = bit_cast::<16, 18>(self.ack_step.new_path.val().srtt8 >> 3);
         }
-        if (self.step.q.val() == Step::AckFinish) | (self.step.q.val() == Step::TimerFinish) {
+        self.own_srtt.d.next = self.srtt_here.val();
+        self.own_longest.d.next = self.srtt_here.val() > self.others.longest.val();
+        if self.at_ack.q.val() | (self.step.q.val() == Step::TimerFinish) {
             self.new_conn_ack.next.any_rtt = self.others.any_rtt.val() | self.new_tx.val().rtt_valid;
             self.new_conn_ack.next.longest_srtt = self.others.longest.val();
-            if self.own_srtt.val() > self.others.longest.val() {
-                self.new_conn_ack.next.longest_srtt = self.own_srtt.val();
+            if self.own_longest.q.val() & (self.new_tx.val().state == 1) {
+                self.new_conn_ack.next.longest_srtt = self.own_srtt.q.val();
             }
         }
         self.tables.put_path_tx.next = self.put_path.val();
@@ -891,6 +927,8 @@ impl Logic for Sequencer {
 
         if self.reset.val() {
             self.step.d.next = Step::Idle;
+            self.at_ack.d.next = false;
+            self.at_slot.d.next = false;
             self.desc_held.d.next = false;
             self.alloc_held.d.next = false;
             self.nak_held.d.next = false;

@@ -3,6 +3,8 @@
 //! In: acknowledgments, the segmenter's offers, timers' offers, cfg. Out: packet descriptors, newly acknowledged words, naks, connection errors, port
 //! changes, wakes, commit records. Guarantees: a step sees all earlier ones; an acknowledgment takes 7 clocks, a new packet 6 (5 behind another
 //! step); acknowledgments go first, but a slot gets a turn after 4 other steps; a step starts only when its outputs are free.
+//! Pipeline: the words' masks start from registers (`cum_reg`, `span_reg`, the bounds of ack_check); `at_ack` and `at_slot` name the last clocks of an
+//! acknowledgment and of a slot without decoding the state, as the next step is chosen in them; whether that reads what this one writes is compared beside the choice.
 use crate::config::BuildConfig;
 use crate::tx::ack_step::AckStep;
 use crate::tx::ack_unpack::AckUnpack;
@@ -198,6 +200,18 @@ pub struct Sequencer {
     conn: DFF<Bits<16>>,
     path: DFF<Bits<3>>,
     time: DFF<Bits<32>>,
+    // what a step on the words works with, each a clock behind its source
+    for_ack: DFF<Bit>,
+    for_open: DFF<Bit>,
+    word_op: DFF<Bits<2>>,
+    /// The step is AckFinish, GrantFinish: known without decoding it.
+    at_ack: DFF<Bit>,
+    at_slot: DFF<Bit>,
+    /// sRTT of the path after an acknowledgment or a timer; and it is longer than that of all other paths.
+    own_srtt: DFF<Bits<16>>,
+    own_longest: DFF<Bit>,
+    cum_reg: DFF<Bits<24>>,
+    span_reg: DFF<Bits<9>>,
     // the offer
     has_msg: DFF<Bit>,
     both: DFF<Bit>,
@@ -248,8 +262,9 @@ pub struct Sequencer {
     put_conn_ack: Signal<Local, Bit>,
     put_conn_cfg: Signal<Local, Bit>,
     here: Signal<Local, PathTx>,
+    /// The row of the path that the slot chose.
+    there: Signal<Local, PathTx>,
     row: Signal<Local, PathAck>,
-    is_ack: Signal<Local, Bit>,
     /// N1: the acknowledgment is an RNR.
     rnr: Signal<Local, Bit>,
     nak: Signal<Local, Bit>,
@@ -264,11 +279,13 @@ pub struct Sequencer {
     ack_home: Signal<Local, Bits<3>>,
     ack_may: Signal<Local, Bit>,
     span: Signal<Local, Bits<9>>,
+    span_there: Signal<Local, Bits<9>>,
+    pipe_there: Signal<Local, Bits<9>>,
     slot_index: Signal<Local, Bits<24>>,
     is_error_resp: Signal<Local, Bit>,
     drops: Signal<Local, Bit>,
     as_nop: Signal<Local, Bit>,
-    own_srtt: Signal<Local, Bits<16>>,
+    srtt_here: Signal<Local, Bits<16>>,
     chosen: Signal<Local, Bits<3>>,
     chosen_port: Signal<Local, Bits<16>>,
     element: Signal<Local, PathTx>,
@@ -276,6 +293,11 @@ pub struct Sequencer {
     nak_offset: Signal<Local, Bits<24>>,
     nak_span: Signal<Local, Bits<24>>,
     table_row: Signal<Local, Bits<24>>,
+    /// Of the path that the slot chose.
+    slot_row: Signal<Local, Bits<24>>,
+    /// What is read now is what was written in this clock.
+    same_conn: Signal<Local, Bit>,
+    same_path: Signal<Local, Bit>,
     pipe_after: Signal<Local, Bits<9>>,
     emit_desc: Signal<Local, Bit>,
     no_desc: Constant<Desc>,
@@ -309,13 +331,15 @@ impl Sequencer {
             acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, wait_data, withdrawn_msn, withdrawn_data, attempt_data, desc_valid, desc_ready, desc,
             nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn,
             commit_grant_valid, commit_grant,
-            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, has_msg, more, npkts,
+            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, for_ack, for_open, word_op, at_ack, at_slot, own_srtt,
+            own_longest, srtt_here,
+            cum_reg, span_reg, has_msg, more, npkts,
             length_low, packet, inflight, qp_error, qp_waits, attempt, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
             alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, nak_rnr_reg, for_rnr, cerr_held,
             cerr_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
-            out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, row, is_ack, rnr, nak, choose, emptied, desc_free,
-            ack_taken, ack_conn, ack_home, ack_may, span, own_srtt, chosen, chosen_port, element, to_old, nak_offset,
-            nak_span, table_row, pipe_after, emit_desc,
+            out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, there, row, rnr, nak, choose, emptied, desc_free,
+            ack_taken, ack_conn, ack_home, ack_may, span, span_there, pipe_there, chosen, chosen_port, element, to_old, nak_offset,
+            nak_span, table_row, slot_row, same_conn, same_path, pipe_after, emit_desc,
         })
     }
 }
