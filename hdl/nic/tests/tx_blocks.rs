@@ -79,7 +79,7 @@ fn core_equals_verilog() {
         ack_flags, ack_rate, ack_mak_qp, ack_mak_code, ack_mak_msn, ack_sav, desc_ready, ret_ready, resp_ready, nak_ready, cerr_ready,
         qperr_data, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_ready, over_done,
         over_failed, over_head, again_ready, completion_busy, drain_valid, drain_qp, rsp_valid, rsp_conn, rsp_error, rsp_code,
-        rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn
+        rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn, watch_awaited, watch_alive
     })
     .top("tx_core")
     .cycles(700)
