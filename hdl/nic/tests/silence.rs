@@ -1,14 +1,12 @@
-//! silence against counts kept one by one (D8): what is awaited, signs of life, queue pairs that are closed; watch: the path that watches;
+//! silence against counts kept one by one (D8): what is awaited, signs of life, queue pairs that are closed;
 //! simulation = Verilog.
 mod block_support;
 mod rx_support;
 
-use block_support::{pick, seed, Packed};
+use block_support::{pick, seed};
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::silence::Silence;
-use mrnic_nic::tx::rows::PathTx;
-use mrnic_nic::tx::watch::Watch;
 use rx_support::{Bench, Rng};
 
 const CONNS: usize = 2;
@@ -139,39 +137,4 @@ fn simulation_equals_verilog() {
     .limit("heard_conn", 0..=1)
     .limit("look_conn", 0..=1)
     .run();
-}
-
-/// The lowest path that is UP watches, and nobody does while nothing is awaited, or in a build without READ.
-#[test]
-fn d8_the_lowest_path_that_is_up_watches() {
-    let mut rng = Rng(seed(2));
-    for has_reads in [true, false] {
-        let mut b = Bench::new("watch", || Watch::new(has_reads));
-        let mut counts = [0; 2];
-        for _ in 0..2000 {
-            let states: Vec<u64> = (0..8).map(|_| pick(&mut rng, &[0, 1, 2, 3, 2, 3])).collect();
-            for (p, state) in states.iter().enumerate() {
-                let mut path = Packed::random::<PathTx>(&mut rng);
-                path.set("state", *state);
-                b.set_words(&format!("path_tx_{p}"), path.words());
-            }
-            let (path, awaited, alive) = (rng.below(8), rng.below(2), rng.below(1 << 32));
-            for (name, value) in [("path", path), ("awaited", awaited), ("alive", alive), ("load", 1)] {
-                b.set(name, value);
-            }
-            b.cycle();
-            b.set("load", 0);
-            b.set("awaited", rng.below(2));
-            b.set("alive", rng.below(1 << 32));
-            b.cycle();
-            let lowest = states.iter().position(|s| *s == 1);
-            let watches = has_reads && awaited == 1 && lowest == Some(path as usize);
-            let other = (0..8).find(|p| *p != path as usize && states[*p] == 1);
-            assert_eq!(b.get("watches"), u64::from(watches), "{states:?}, path {path}");
-            assert_eq!((b.get("any_other") == 1).then(|| b.get("other") as usize), other);
-            assert_eq!((b.get("awaits"), b.get("seen_alive")), (u64::from(has_reads && awaited == 1), alive));
-            counts[usize::from(watches)] += 1;
-        }
-        assert!(counts[0] > 100 && (counts[1] > 100) == has_reads, "{counts:?}");
-    }
 }
