@@ -89,8 +89,8 @@ pub const HARNESSES: &[Harness] = &[
                 edits: &[("lost = word[/*lost*/ 127:64] & live;", "lost = word[/*lost*/ 127:64] & ~passed;")],
             },
             Fault {
-                what: "a turn gives up the resends of the last turn",
-                edits: &[("again = old;", "again = young;"), ("lost = lost | old;", "lost = lost | young;")],
+                what: "what was acknowledged before is told again",
+                edits: &[("fresh = (passed | sav) & ~word[/*sacked*/ 63:0];", "fresh = passed | sav;")],
             },
         ],
         quick: false,

@@ -11,6 +11,8 @@ use std::time::Instant;
 pub enum Task {
     /// From reset on: no assertion fails within the depth.
     Bounded,
+    /// The same of the last clock alone: what comes before need not be decided.
+    LastClock,
     /// Temporal induction over the depth.
     Induction,
     /// Every cover statement is reached from reset within the depth.
@@ -71,9 +73,13 @@ fn parse(text: &str, seconds: f64) -> Answer {
 pub fn solve(tools: &Tools, smt2: &Path, task: Task, depth: u32, trace: &Path, limit_s: u64) -> Result<Answer, FormalError> {
     let started = Instant::now();
     let mut command = tools.smtbmc(limit_s);
-    command.args(["--noprogress", "-s", "yices", "-t"]).arg(depth.to_string());
+    let clocks = match task {
+        Task::LastClock => format!("{}:{depth}", depth.saturating_sub(1)),
+        _ => depth.to_string(),
+    };
+    command.args(["--noprogress", "-s", "yices", "-t"]).arg(clocks);
     match task {
-        Task::Bounded => {}
+        Task::Bounded | Task::LastClock => {}
         Task::Induction => drop(command.arg("-i")),
         Task::Cover => drop(command.arg("-c")),
     }
