@@ -8,7 +8,7 @@ use block_support::{rows, seed};
 use mrnic_difftest::difftest;
 use mrnic_nic::tx::timer_check::TimerCheck;
 use rx_support::{Bench, Rng};
-use timer_support::{active, case, ports, reference, Case, UP};
+use timer_support::{active, case, looks, ports, reference, Case, UP};
 
 #[test]
 fn actions_and_deadlines_are_those_of_section_8() {
@@ -120,20 +120,7 @@ fn simulation_equals_verilog() {
         .top("timer_check")
         .cycles(3000)
         .seed(3)
-        .stimulus({
-            let mut held = Vec::new();
-            move |random, cycle, inputs| {
-                // a step every eight clocks; sometimes the rows change in between
-                if cycle % 8 == 0 {
-                    let mut rng = Rng(random.u64() | 1);
-                    let c = case(&mut rng);
-                    held = ports(&c, &mut rng);
-                }
-                if random.chance(0.97) {
-                    held.iter().for_each(|(name, value)| inputs.set(name, value.clone()));
-                }
-            }
-        })
+        .stimulus(looks(8))
         .run();
     assert!(report.stuck().is_empty(), "{:?}", report.stuck());
 }

@@ -8,7 +8,7 @@ use mrnic_difftest::difftest;
 use mrnic_nic::tx::rows::{PathAck, PathTx};
 use mrnic_nic::tx::timer_step::TimerStep;
 use rx_support::{Bench, Rng};
-use timer_support::{active, case, ports, reference, DOWN, UP};
+use timer_support::{active, case, looks, ports, reference, DOWN, UP};
 
 /// The rows after an action; `lost_words` is what the step on the words has counted.
 fn after(action: u64, now: u64, lost_words: u64, path: &mut Packed, row: &mut Packed) {
@@ -93,19 +93,7 @@ fn simulation_equals_verilog() {
             .top("timer_step")
             .cycles(2000)
             .seed(1)
-            .stimulus({
-                let mut held = Vec::new();
-                move |random, cycle, inputs| {
-                    if cycle % 9 == 0 {
-                        let mut rng = Rng(random.u64() | 1);
-                        let c = case(&mut rng);
-                        held = ports(&c, &mut rng);
-                    }
-                    if random.chance(0.97) {
-                        held.iter().for_each(|(name, value)| inputs.set(name, value.clone()));
-                    }
-                }
-            })
+            .stimulus(looks(9))
             .run();
     assert!(report.stuck().is_empty(), "{:?}", report.stuck());
 }

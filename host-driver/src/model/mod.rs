@@ -10,6 +10,7 @@ pub mod faults;
 mod leave;
 mod link;
 mod memory;
+mod operation;
 mod paths;
 mod qp;
 mod receive;
@@ -71,12 +72,13 @@ impl Provider for ModelProvider {
     }
 }
 
-// What the driver of the RTL does in the same way: addresses, mapped memory, inline data.
+// What the driver of the RTL does in the same way: addresses, mapped memory, operations, inline data.
 pub(crate) use {
     link::{endpoint_of, ip_of_gid, place_of},
     memory::ProcessMemory,
+    operation::wqe_of,
     qp::access_of,
-    requests::{imm_of, InlineSlab},
+    requests::InlineSlab,
 };
 
 /// Queue pairs, and the numbers that the standard keeps for itself.

@@ -1,8 +1,9 @@
 //! Send requests on their way into the model: a queue behind its message window, and memory for inline data.
 //!
 //! In: requests of the program. Out: work requests of the model, in order. Slots are made once and used again.
-use crate::device::{Payload, SendOp, SendRequest};
-use mrnic_model::{wqe, Sge, Wqe, SGES_MAX};
+use super::operation::wqe_of;
+use crate::device::{Payload, SendRequest};
+use mrnic_model::{Sge, Wqe, SGES_MAX};
 use std::collections::VecDeque;
 
 /// A request with its scatter/gather list.
@@ -97,37 +98,9 @@ pub fn imm_of(bytes: [u8; 4]) -> u32 {
 pub fn translate(request: &SendRequest<'_>, inline: &mut Option<InlineSlab>) -> Option<Request> {
     let mut out = Request::default();
     let wqe = &mut out.wqe;
+    *wqe = wqe_of(request.op);
     wqe.wr_id = request.wr_id;
     (wqe.signaled, wqe.solicited, wqe.fence) = (request.signaled, request.solicited, request.fenced);
-    let remote = match request.op {
-        SendOp::Send { imm } => {
-            wqe.opcode = if imm.is_some() { wqe::WQE_SEND_IMM } else { wqe::WQE_SEND };
-            wqe.imm = imm.map_or(0, imm_of);
-            None
-        }
-        SendOp::Write { remote, imm } => {
-            wqe.opcode = if imm.is_some() { wqe::WQE_WRITE_IMM } else { wqe::WQE_WRITE };
-            wqe.imm = imm.map_or(0, imm_of);
-            Some(remote)
-        }
-        SendOp::Read { remote } => {
-            wqe.opcode = wqe::WQE_READ;
-            Some(remote)
-        }
-        SendOp::CompareSwap { remote, compare, swap } => {
-            wqe.opcode = wqe::WQE_COMPARE_SWAP;
-            (wqe.compare, wqe.swap_add) = (compare, swap);
-            Some(remote)
-        }
-        SendOp::FetchAdd { remote, add } => {
-            wqe.opcode = wqe::WQE_FETCH_ADD;
-            wqe.swap_add = add;
-            Some(remote)
-        }
-    };
-    if let Some(remote) = remote {
-        (wqe.raddr, wqe.rkey) = (remote.addr, remote.rkey);
-    }
     match request.payload {
         Payload::Inline(data) => {
             let sge = match inline {
@@ -156,7 +129,9 @@ pub fn translate(request: &SendRequest<'_>, inline: &mut Option<InlineSlab>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::SendOp;
     use crate::device::{Remote, Sge as DeviceSge};
+    use mrnic_model::wqe;
 
     fn send<'a>(payload: Payload<'a>) -> SendRequest<'a> {
         let op = SendOp::Send { imm: None };

@@ -8,7 +8,6 @@ mod connect;
 mod device;
 mod engine;
 mod harvest;
-mod operation;
 mod pages;
 mod qp;
 mod queue;

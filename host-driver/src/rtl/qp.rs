@@ -62,9 +62,7 @@ impl Entry {
             self.wanted
         }
     }
-}
 
-impl Entry {
     /// SQD: all that the NIC was told of has ended. What was posted since then waits.
     pub fn is_drained(&self) -> bool {
         self.queues.ended() == self.rung.0

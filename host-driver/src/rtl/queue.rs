@@ -2,10 +2,10 @@
 //!
 //! In: requests and receives of the program. Out: WQEs and receives in the rings, and completions for those that have ended, in their order. Each
 //! keeps its slot until then.
-use super::operation::wqe_of;
-use super::rings::{Cqe, QueueRings, Recv, Wqe};
+use super::rings::{Cqe, QueueRings, Recv};
 use crate::device::{Completion, CompletionKind, Payload, PostError, RecvRequest, SendRequest, WcStatus};
-use crate::model::InlineSlab;
+use crate::model::{wqe_of, InlineSlab};
+use mrnic_model::Wqe;
 use mrnic_regs::code;
 
 /// MAK.code bad_qp.
@@ -113,8 +113,8 @@ impl Queues {
         };
         let slot = self.slot(self.rings.produced().0);
         self.requests[slot] = Request { wr_id: request.wr_id, kind: request.op.completion(), signaled: request.signaled };
-        let (fenced, solicited, wr_id) = (request.fenced, request.solicited, request.wr_id);
-        self.rings.push(&Wqe { fenced, solicited, wr_id, laddr, lkey, length, ..wqe_of(request.op) });
+        let (fence, solicited, wr_id) = (request.fenced, request.solicited, request.wr_id);
+        self.rings.push(&Wqe { fence, solicited, wr_id, laddr, lkey, length, ..wqe_of(request.op) });
         Ok(())
     }
 

@@ -3,49 +3,31 @@
 //! In: WQEs and receives to write. Out: CQEs that the NIC has written, each once, in order. A slot is written again only after its CQE was taken.
 use super::pages::Pages;
 use mrnic_host_bus::rows::Rings;
+use mrnic_model::Wqe;
 use mrnic_regs::ring;
 use std::sync::atomic::{fence, AtomicU32, Ordering};
 
 /// Smaller rings save nothing.
 const LOG2_MIN: u8 = 4;
 
-/// A request in the send queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wqe {
-    pub opcode: u8,
-    pub fenced: bool,
-    pub solicited: bool,
-    pub imm: u32,
-    pub wr_id: u64,
-    pub laddr: u64,
-    pub lkey: u32,
-    pub raddr: u64,
-    pub rkey: u32,
-    pub length: u32,
-    /// Of atomics.
-    pub compare: u64,
-    pub swap_add: u64,
-}
-
-impl Wqe {
-    fn words(&self) -> [u32; ring::wqe::BYTES / 4] {
-        let mut words = [0; ring::wqe::BYTES / 4];
-        ring::wqe::OPCODE.set(&mut words, self.opcode.into());
-        // Also those whose completion the program does not want to see: it frees their slot.
-        ring::wqe::SIGNALED.set(&mut words, 1);
-        ring::wqe::FENCE.set(&mut words, self.fenced.into());
-        ring::wqe::SOLICITED.set(&mut words, self.solicited.into());
-        ring::wqe::LKEY.set(&mut words, self.lkey.into());
-        ring::wqe::LADDR.set(&mut words, self.laddr.into());
-        ring::wqe::RADDR.set(&mut words, self.raddr.into());
-        ring::wqe::RKEY.set(&mut words, self.rkey.into());
-        ring::wqe::LENGTH.set(&mut words, self.length.into());
-        ring::wqe::IMM.set(&mut words, self.imm.into());
-        ring::wqe::WR_ID.set(&mut words, self.wr_id.into());
-        ring::wqe::SWAP_ADD.set(&mut words, self.swap_add.into());
-        ring::wqe::COMPARE.set(&mut words, self.compare.into());
-        words
-    }
+/// A request of one piece, as it lies in the send queue.
+fn words_of(wqe: &Wqe) -> [u32; ring::wqe::BYTES / 4] {
+    let mut words = [0; ring::wqe::BYTES / 4];
+    ring::wqe::OPCODE.set(&mut words, wqe.opcode.into());
+    // Also those whose completion the program does not want to see: it frees their slot.
+    ring::wqe::SIGNALED.set(&mut words, 1);
+    ring::wqe::FENCE.set(&mut words, wqe.fence.into());
+    ring::wqe::SOLICITED.set(&mut words, wqe.solicited.into());
+    ring::wqe::LKEY.set(&mut words, wqe.lkey.into());
+    ring::wqe::LADDR.set(&mut words, wqe.laddr.into());
+    ring::wqe::RADDR.set(&mut words, wqe.raddr.into());
+    ring::wqe::RKEY.set(&mut words, wqe.rkey.into());
+    ring::wqe::LENGTH.set(&mut words, wqe.length.into());
+    ring::wqe::IMM.set(&mut words, wqe.imm.into());
+    ring::wqe::WR_ID.set(&mut words, wqe.wr_id.into());
+    ring::wqe::SWAP_ADD.set(&mut words, wqe.swap_add.into());
+    ring::wqe::COMPARE.set(&mut words, wqe.compare.into());
+    words
 }
 
 /// A receive; of length 0 without memory.
@@ -222,7 +204,7 @@ impl QueueRings {
     }
 
     pub fn push(&mut self, wqe: &Wqe) {
-        self.sends.push(&wqe.words());
+        self.sends.push(&words_of(wqe));
     }
 
     pub fn push_recv(&mut self, recv: &Recv) {
@@ -263,7 +245,7 @@ mod tests {
         assert_eq!((rings.depths(), rings.range().0 % 4096), ((16, 64), 0));
         let message =
             Wqe { opcode: 3, wr_id: 3, laddr: 1 << 40, lkey: 7, length: 77, imm: 5, solicited: true, ..Wqe::default() };
-        let wqe = Wqe { raddr: 9, rkey: 8, fenced: true, compare: 1 << 33, swap_add: 6, ..message };
+        let wqe = Wqe { raddr: 9, rkey: 8, fence: true, compare: 1 << 33, swap_add: 6, ..message };
         let recv = Recv { wr_id: 1 << 33, addr: 1 << 41, lkey: 6, length: 78 };
         let at = rings.rings();
         for i in 0..1000u64 {

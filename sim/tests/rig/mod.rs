@@ -5,7 +5,7 @@
 #![allow(dead_code)] // each test file uses its part
 use mrnic_host_bus::rows;
 use mrnic_lockstep::{Checker, Divergence, Record};
-use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpAccess, QpConfig, Rights, Stage};
+use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpAccess, QpConfig, Rights};
 use mrnic_nic::config::{self, BuildConfig};
 use mrnic_regs::{code, counter, reg, table};
 use mrnic_sim::memory::HostMemory;
@@ -14,6 +14,7 @@ use mrnic_sim::nic::{NicSim, Observer};
 use mrnic_sim::scenario::HostConfig;
 use mrnic_sim::setup::{NodeSetup, RowReader, TableWrite};
 use mrnic_sim::software::{pattern, Stream, Write};
+use mrnic_sim::world::reference_config;
 use mrnic_verilated::Model;
 use mrnic_wire::NetAddr;
 use std::collections::VecDeque;
@@ -167,28 +168,7 @@ pub struct Rig {
 }
 
 fn checker(build: &BuildConfig, rto_min_ticks: u32) -> Checker {
-    let config = NicConfig {
-        conns: build.conns as u32,
-        paths_max: build.paths as u8,
-        qps: build.qps as u32,
-        msgs_per_stream: build.msgs_per_stream as u32,
-        conn_fifo: build.conn_fifo as u32,
-        keys: build.keys as u32,
-        window_pkts: build.window_bits as u16,
-        pool_packets: build.pool_packets as u32,
-        ack_every: reg::ack_every::RESET as u8,
-        ack_delay_ticks: reg::ack_delay::RESET,
-        rto_min_ticks,
-        epoch_cap_bytes: 0,
-        events: false,
-        responses: build.responses as u32,
-        stage: match (build.reads, build.sends) {
-            (true, _) => Stage::Full,
-            (false, true) => Stage::Send,
-            (false, false) => Stage::Write,
-        },
-        ..NicConfig::default()
-    };
+    let config = NicConfig { rto_min_ticks, ..reference_config(build, 0) };
     Checker::new(&config, build.clock_ps).expect("the build's sizes suit the model")
 }
 

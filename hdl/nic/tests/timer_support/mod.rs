@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test uses its part
 use crate::block_support::{pick, Packed};
 use crate::rx_support::Rng;
+use mrnic_difftest::{Inputs, Random};
 use mrnic_nic::tx::rows::{ConnAck, ConnCfg, PathAck, PathTx};
 
 pub const UP: u64 = 1;
@@ -101,6 +102,21 @@ pub fn case(rng: &mut Rng) -> Case {
     let since = near(rng, c.tail());
     c.last_send = now - pick(rng, &[0, since, since, 0xFFFF]).clamp(0, 0xFFFF);
     c
+}
+
+/// Stimulus of a difftest: a look at a timer every so many clocks; sometimes its rows change in between.
+pub fn looks(clocks: u64) -> impl FnMut(&mut Random, u64, &mut Inputs) {
+    let mut held = Vec::new();
+    move |random, cycle, inputs| {
+        if cycle.is_multiple_of(clocks) {
+            let mut rng = Rng(random.u64() | 1);
+            let c = case(&mut rng);
+            held = ports(&c, &mut rng);
+        }
+        if random.chance(0.97) {
+            held.iter().for_each(|(name, value)| inputs.set(name, value.clone()));
+        }
+    }
 }
 
 pub fn ports(c: &Case, rng: &mut Rng) -> Vec<(&'static str, Vec<u32>)> {

@@ -1,10 +1,10 @@
-//! What a WQE says of its operation.
+//! What a WQE says of its operation, for the golden model and for the RTL.
 //!
 //! In: the operation of a request. Out: the opcode and the fields of the WQE that belong to it; the others are 0.
-use super::rings::Wqe;
+use super::requests::imm_of;
 use crate::device::SendOp;
-use crate::model::imm_of;
 use mrnic_model::wqe::{WQE_COMPARE_SWAP, WQE_FETCH_ADD, WQE_READ, WQE_SEND, WQE_SEND_IMM, WQE_WRITE, WQE_WRITE_IMM};
+use mrnic_model::Wqe;
 
 /// A WQE without local memory that does this.
 pub fn wqe_of(op: SendOp) -> Wqe {
