@@ -5,6 +5,8 @@
 mod rig;
 
 use mrnic_lockstep::{Kind, Record};
+use mrnic_regs::code;
+use mrnic_sim::software::Write;
 use rig::{writable, Rig};
 
 /// Rounds, each with a queue pair of its own that is closed some cycles later than the one before.
@@ -15,6 +17,8 @@ const COPY_CYCLES: u64 = 9;
 /// Of a row's record, before and after: what is counted as near.
 const NEAR_CYCLES: u64 = 250;
 const BYTES: usize = 60_000;
+/// WQEs of the queue pair that is in Error.
+const WQES: usize = 32;
 /// Class of a record of a packet.
 const NEW: u64 = 0;
 const DUPLICATE: u64 = 1;
@@ -73,4 +77,40 @@ fn packets_arrive_while_their_queue_pair_is_closed() {
     assert!(seen.iter().all(|packets| *packets > ROUNDS as usize), "{seen:?}");
     let [a, _] = rig.finish();
     assert!(a.get("TX_NOP") > 0, "{a:?}");
+}
+
+/// Section 10, W3: a queue pair in Error is closed while its WQEs are flushed. Each has its CQE until completion has taken the row, however
+/// long ago software wrote it.
+#[test]
+fn a_queue_pair_in_error_is_closed_while_its_wqes_are_flushed() {
+    let mut rig = Rig::new();
+    rig.open(0, &|c| c.paths = 1);
+    let from = rig.filled(0, BYTES, 3);
+    let to = rig.region(1, BYTES, 5, writable(), 1);
+    // flushed after software wrote the row: with a CQE, without
+    let mut seen = [0; 2];
+    for round in 0..ROUNDS {
+        let qp = rig.pair(0);
+        rig.nodes[0].keep_records();
+        let write = rig::write(&from, &to, 64);
+        rig.post_write(0, qp, Write { lkey: from.key ^ 1, expect: code::STATUS_LOC_PROT_ERR, ..write });
+        for _ in 1..WQES {
+            rig.post_write(0, qp, Write { any_status: true, ..write });
+        }
+        rig.poll();
+        while !rig.nodes[0].records().iter().any(|r| r.kind == Kind::Cqe) {
+            rig.cycle();
+        }
+        rig.cycles(round * LATER_CYCLES);
+        let written = rig.nodes[0].records().last().map_or(0, |r| r.cycle);
+        rig.begin_closing(qp);
+        rig.rows_taken();
+        rig.settle();
+        let after = |kind| rig.nodes[0].records().iter().filter(|r| r.kind == kind && r.cycle > written).count();
+        let (wqes, cqes) = (after(Kind::Wqe), after(Kind::Cqe));
+        seen[0] += cqes;
+        seen[1] += wqes - cqes.min(wqes);
+    }
+    assert!(seen.iter().all(|wqes| *wqes > 0), "{seen:?}");
+    rig.finish();
 }

@@ -114,11 +114,11 @@ impl Checker {
             s.text("data", hex(&bytes), if inside { hex(&posted) } else { "outside host memory".into() });
         }
         let flushed = s.record.get("status") == Status::WrFlushErr as u64;
-        if flushed && self.model.is_closing(qp) {
-            // section 10: completion has closed it already; it gets no CQE
+        let in_error = self.model.send_queue(qp).is_ok_and(|queue| queue.in_error());
+        if flushed && !in_error && self.model.is_closing(qp) {
+            // section 10: completion has closed it already; it gets no CQE (one in Error may get its CQE yet)
             return;
         }
-        let in_error = self.model.send_queue(qp).is_ok_and(|queue| queue.in_error());
         let overlooks = in_error && !flushed && self.lanes.failed_lately(qp, s.record.cycle);
         let index = s.record.get("wqe_index") as u16;
         let taken = match overlooks {
