@@ -4,9 +4,13 @@
 //! and new packets were seen both before and after the receiver had the row.
 mod rig;
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use mrnic_lockstep::{Kind, Record};
 use mrnic_regs::code;
 use mrnic_sim::software::Write;
+use mrnic_wire::parse_packet;
 use rig::{writable, Rig};
 
 /// Rounds, each with a queue pair of its own that is closed some cycles later than the one before.
@@ -112,5 +116,36 @@ fn a_queue_pair_in_error_is_closed_while_its_wqes_are_flushed() {
         seen[1] += wqes - cqes.min(wqes);
     }
     assert!(seen.iter().all(|wqes| *wqes > 0), "{seen:?}");
+    rig.finish();
+}
+
+/// Section 10: a connection is closed in the middle of its traffic. What it still has under way are whole frames with its addresses.
+#[test]
+fn frames_of_a_closed_connection_have_its_addresses() {
+    let mut rig = Rig::new();
+    let from = rig.filled(0, BYTES, 3);
+    let to = rig.region(1, BYTES, 5, writable(), 1);
+    // frames of each end since software wrote that it is closed
+    let late = Rc::new([Cell::new(0), Cell::new(0)]);
+    let mut seen = [0; 2];
+    for round in 0..ROUNDS {
+        rig.open(0, &|c| (c.paths, c.mtu_log2, c.init_window_pkts) = (2, 8, 32));
+        let qp = rig.pair(0);
+        rig.post(0, qp, &from, &to, BYTES);
+        rig.poll();
+        rig.cycles(1000 + round * LATER_CYCLES);
+        rig.begin_closing(qp);
+        late.iter().for_each(|frames| frames.set(0));
+        let counted = Rc::clone(&late);
+        rig.lose = Some(Box::new(move |node, frame| {
+            assert!(parse_packet(frame).is_ok(), "a frame of node {node} that nobody can read");
+            counted[node].set(counted[node].get() + 1);
+            false
+        }));
+        rig.close(0);
+        rig.settle();
+        seen.iter_mut().zip(late.iter()).for_each(|(all, frames)| *all += frames.get());
+    }
+    assert!(seen.iter().all(|frames| *frames > 0), "{seen:?}");
     rig.finish();
 }

@@ -1,7 +1,8 @@
 //! Table rows that software writes: the model has one from the moment at which the receiver has it.
 //!
 //! In: writes, in the order of software; row records. Out: opened and closed connections, queue pairs and regions. Guarantees: a row is taken
-//! in its turn; between the write that closes a queue pair and its record, steps may see the pair in Error (section 10).
+//! in its turn; between the write that closes a queue pair and its record, steps may see the pair in Error, and acknowledgments may find the
+//! sender of a connection closed (section 10).
 use crate::checker::{Checker, HostRings};
 use crate::step::Step;
 use mrnic_model::{ConfigError, ConnConfig, KeyConfig, NetAddr, QpAccess, QpConfig};
@@ -42,8 +43,10 @@ impl RowChange {
 impl Checker {
     /// Software writes a row.
     pub fn row_written(&mut self, write: RowWrite) {
-        if matches!(write.change, RowChange::CloseQp) {
-            self.model.begin_closing_qp(write.index.into());
+        match write.change {
+            RowChange::CloseQp => self.model.begin_closing_qp(write.index.into()),
+            RowChange::CloseConnection => self.model.begin_closing_connection(write.index),
+            _ => {}
         }
         self.rows.push_back(write);
         self.unseen_rows();

@@ -14,7 +14,8 @@ const OVERLOOKED_TICKS: i32 = 2;
 
 impl Checker {
     pub(crate) fn ack(&mut self, s: &mut Step) {
-        match self.model.step_ack(s.record.get("now") as u32) {
+        let disabled = s.record.get("verdict") == AckVerdict::Disabled as u64;
+        match self.model.step_ack_seen(s.record.get("now") as u32, disabled) {
             Ok(a) => {
                 self.causes.naks.extend(a.nak.map(|n| (n.qpn, n.code, n.msn)));
                 self.causes.rnrs.extend(a.rnr);

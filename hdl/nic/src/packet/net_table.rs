@@ -1,5 +1,6 @@
 //! Addresses of every connection, as the frame builders need them: one copy of table 1 (CONN) a builder.
 //! In: configuration writes; a connection number. Out: its row one clock later; `cfg_busy` while a write is being applied.
+//! A connection that is closed keeps the row that it was opened with: its last frames need it.
 //! The row carries the ones' complement sum of everything in its IPv4 header that does not change from packet to packet.
 use super::headers::{ipv4_header_bytes, Ipv4Front};
 use mrnic_emit::comment;
@@ -96,7 +97,8 @@ impl Logic for NetTable {
         self.ips.next = 0.into();
         match self.step.q.val().index() {
             0 => {
-                if self.cfg_valid.val() & (self.cfg_table.val() == self.conn_table.val()) {
+                comment!("a closed connection keeps its addresses: what it still has under way goes out with them");
+                if self.cfg_valid.val() & (self.cfg_table.val() == self.conn_table.val()) & self.word.val().get_bit(0) {
                     self.index.d.next = self.cfg_index.val();
                     self.entry.d.next.ipv6 = self.word.val().get_bit(1);
                     self.entry.d.next.mtu_log2 = self.word.val().get_bits::<4>(8);

@@ -1,7 +1,7 @@
 //! rx_config: applies table writes (CONN, PATH, QP, KEY, ACCESS) to the receive side, as one step of rx_core.
 //! In: the csr broadcast, `go` when rx_core stands still, `others_busy`. Out: write strobes for the tables, `active` until the last one is
 //! done, `taken` in its last clock. Guarantees: an index out of range writes nothing; writing CONN clears all eight path rows to their start
-//! PPSNs, opening or closing; a row QP is taken when no other block is busy with it any more.
+//! PPSNs, opening or closing; a row QP or CONN is taken when no other block is busy with it any more.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -30,7 +30,7 @@ pub struct RxConfig {
     pub cfg_index: Signal<In, Bits<16>>,
     pub cfg_data: Signal<In, Bits<512>>,
     pub cfg_busy: Signal<Out, Bit>,
-    /// Other blocks have not applied the write yet; only a row QP waits for them.
+    /// Other blocks have not applied the write yet; a row QP or CONN waits for them.
     pub others_busy: Signal<In, Bit>,
     /// A write waits for `go`.
     pub pending: Signal<Out, Bit>,
@@ -112,10 +112,12 @@ impl Logic for RxConfig {
             self.msn.d.next = self.cfg_data.val().get_bits::<24>(288);
         }
         self.cfg_busy.next = self.waiting.q.val();
-        comment!("section 10: the receiver closes a queue pair last, when no slot takes it for open any longer");
+        comment!(
+            "section 10: the receiver closes a queue pair last, when no slot takes it for open any longer; a connection, too"
+        );
         self.pending.next = self.waiting.q.val()
             & (self.state.q.val() == ConfigState::Idle)
-            & !((self.table.q.val() == 3) & self.others_busy.val());
+            & !(((self.table.q.val() == 1) | (self.table.q.val() == 3)) & self.others_busy.val());
         self.taken.next = (self.state.q.val() == ConfigState::Settle) & !self.clearing.val();
         self.taken_table.next = self.table.q.val();
         self.active.next = (self.state.q.val() != ConfigState::Idle) & (self.state.q.val() != ConfigState::Walk);

@@ -64,7 +64,18 @@ fn pop_lowest(base: Ppsn, left: &mut Bits256) -> Option<Ppsn> {
 impl<P: Profile, C: CongestionControl> Nic<P, C> {
     /// Applies the oldest acknowledgment that [`Nic::step_rx`] queued. Its packets then await [`Nic::step_retire`].
     pub fn step_ack(&mut self, now: Tick) -> Result<AckStep, StepError> {
+        self.step_ack_seen(now, false)
+    }
+
+    /// [`Nic::step_ack`] where hardware may have found the sender closed already (`closed_seen`), which counts if software is closing it.
+    pub fn step_ack_seen(&mut self, now: Tick, closed_seen: bool) -> Result<AckStep, StepError> {
         let frame = self.acks_in.pop_front().ok_or(StepError::NoAck)?;
+        // A1: it may have waited until its connection was closed
+        let open = self.connection(frame.conn).is_ok_and(|c| frame.home < c.paths() && !(closed_seen && c.closing));
+        if !open {
+            self.counters.ack_disabled += 1;
+            return Ok(AckStep { conn: frame.conn, home: frame.home, outcome: AckOutcome::disabled(), nak: None, rnr: None });
+        }
         let step = self.apply_ack(now, &frame)?;
         for ppsn in step.newly_acked() {
             if let Some(record) = self.take_record(frame.conn, frame.home, Ppsn::new(ppsn)) {

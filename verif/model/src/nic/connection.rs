@@ -18,7 +18,6 @@ pub struct Connection<S> {
     pub peer_conn: u16,
     pub mtu_log2: u8,
     pub retry_cnt: u8,
-    pub addr: NetAddr,
     pub tx: TxConn,
     pub tx_paths: Vec<TxPath<S>>,
     /// Where the outstanding packets of each path lie in the pool.
@@ -28,6 +27,8 @@ pub struct Connection<S> {
     pub path_counters: Vec<PathCounters>,
     /// N1: queue pairs that wait.
     pub waiting: Vec<u32>,
+    /// Section 10: software is closing it, so its sender may be closed already.
+    pub closing: bool,
 }
 
 impl<S: Default + Clone> Connection<S> {
@@ -39,7 +40,6 @@ impl<S: Default + Clone> Connection<S> {
             peer_conn: config.peer_conn,
             mtu_log2: config.mtu_log2,
             retry_cnt: config.retry_cnt,
-            addr: config.addr,
             tx: TxConn::open(config.init_hint_mbps, nic.conn_fifo as usize, now),
             tx_paths: configured
                 .iter()
@@ -53,6 +53,7 @@ impl<S: Default + Clone> Connection<S> {
             rx_use: ConnUse::default(),
             path_counters: alloc::vec![PathCounters::default(); paths],
             waiting: Vec::new(),
+            closing: false,
         }
     }
 }

@@ -90,7 +90,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 
     fn net(&self, conn: u16) -> Result<NetAddr, EncodeError> {
-        Ok(self.connection(conn).map_err(|_| EncodeError::NoSuchConnection { conn })?.addr)
+        self.addresses.get(usize::from(conn)).copied().flatten().ok_or(EncodeError::NoSuchConnection { conn })
     }
 
     fn encode_data(

@@ -54,6 +54,8 @@ pub struct Nic<P: Profile, C: CongestionControl = Aimd> {
     window_pkts: u32,
     cc: C,
     conns: Vec<Option<Box<Connection<C::Path>>>>,
+    /// Addresses of each connection, of a closed one the last it had: what it still has under way goes out with them (section 10).
+    addresses: Vec<Option<NetAddr>>,
     qps: Vec<Option<Box<Qp>>>,
     keys: KeyTable,
     srqs: Vec<Option<Srq>>,
@@ -95,6 +97,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         srqs.resize_with(config.srqs as usize, || None);
         Ok(Nic {
             cc,
+            addresses: alloc::vec![None; conns.len()],
             conns,
             qps,
             keys: KeyTable::new(config.keys as usize),
@@ -133,9 +136,17 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             return Err(ConfigError::Range { what: "init_window_pkts", value: window.into(), min: 1, max });
         }
         self.close_connection(conn);
+        self.addresses[conn as usize] = Some(config.addr);
         self.conns[conn as usize] = Some(Box::new(Connection::open(config, &self.config, now)));
         self.driver.watch(now);
         Ok(())
+    }
+
+    /// Software closes connection `conn`: until [`Nic::close_connection`] its sender may be closed already (section 10).
+    pub fn begin_closing_connection(&mut self, conn: u16) {
+        if let Ok(connection) = self.connection_mut(conn) {
+            connection.closing = true;
+        }
     }
 
     /// Closes connection `conn` and its queue pairs. Their work requests get no completions (section 10).
@@ -145,7 +156,6 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             self.pool.release(chunks);
         }
         self.retiring.retain(|key, _| key.0 != conn);
-        self.acks_in.retain(|ack| ack.conn != conn);
         self.driver.forget(conn);
         self.driver.wake_pool_waiters();
         for qpn in 0..self.qps.len() as u32 {

@@ -40,6 +40,11 @@ pub struct AckOutcome {
 }
 
 impl AckOutcome {
+    /// Of a path that is not there.
+    pub(crate) fn disabled() -> Self {
+        AckOutcome::rejected(AckVerdict::Disabled, Ppsn::new(0))
+    }
+
     fn rejected(verdict: AckVerdict, base: Ppsn) -> Self {
         AckOutcome {
             verdict,

@@ -286,3 +286,30 @@ fn n3_in_the_stage_of_sends() {
     let (cqe, _) = s.duo.nic[1].step_recv_cqe(0).unwrap().unwrap();
     assert_eq!((cqe.wr_id, cqe.status), (6, Status::WrFlushErr));
 }
+
+/// Section 10, A1: what a connection has under way when it is closed: its frames have their addresses, an acknowledgment that waits is one
+/// of a disabled path. While software is closing it hardware may be ahead, but not before.
+#[test]
+fn what_a_closed_connection_has_under_way() {
+    let mut s = Stepper::new();
+    for index in 0..8 {
+        s.take(0, index, &wqe(WQE_WRITE, index.into(), 0, 50_000, 100), &[]);
+        assert!(s.packet(0).is_some());
+    }
+    let acks = std::mem::take(&mut s.acks[1]);
+    let frames: Vec<_> = acks.iter().map(|ack| s.frame(1, &Outgoing::Ack(*ack))).collect();
+    for frame in &frames {
+        s.duo.nic[0].step_rx(s.now, frame, &mut s.duo.mem[0]);
+    }
+    assert!(s.duo.nic[0].acks_waiting() >= 2);
+    let verdict = |s: &mut Stepper| s.duo.nic[0].step_ack_seen(s.now, true).unwrap().outcome.verdict;
+    assert_eq!(verdict(&mut s), AckVerdict::Applied, "nobody closes it");
+    s.duo.nic[0].begin_closing_connection(0);
+    let open = s.duo.nic[0].counters().ack_disabled;
+    s.duo.nic.iter_mut().for_each(|nic| nic.close_connection(0));
+    for (ack, frame) in acks.iter().zip(&frames) {
+        assert_eq!(&s.frame(1, &Outgoing::Ack(*ack)), frame);
+    }
+    assert_eq!(verdict(&mut s), AckVerdict::Disabled);
+    assert_eq!(s.duo.nic[0].counters().ack_disabled, open + 1);
+}
