@@ -13,6 +13,7 @@ pub mod corundum;
 pub mod memory;
 pub mod models;
 pub mod nic;
+pub mod outstanding;
 pub mod receiver;
 pub mod recorder;
 pub mod report;

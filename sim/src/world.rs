@@ -10,6 +10,7 @@ use crate::fabric::{Fabric, PlaneStats};
 use crate::memory::{HostMemory, OutsideMemory};
 use crate::nic::corundum::CoreReport;
 use crate::nic::{NicError, NicSim, Observer};
+use crate::outstanding::Outstanding;
 use crate::receiver::Receiver;
 use crate::recorder::{Log, PathSeries, PathStats, Recorder};
 use crate::scenario::Scenario;
@@ -135,10 +136,18 @@ struct Node {
     watch: Watch,
 }
 
+impl Node {
+    /// Nothing is under way in it; what it sent, responses too, was acknowledged.
+    fn is_quiet(&self) -> bool {
+        self.nic.dma_idle() && self.nic.rx_backlog() == 0 && !self.watch.outstanding.any()
+    }
+}
+
 /// The observer of one node.
 struct Watch {
     recorder: Recorder,
     attempts: Attempts,
+    outstanding: Outstanding,
     checker: Option<Checker>,
     failed: Option<Box<Divergence>>,
 }
@@ -172,6 +181,7 @@ impl Observer for Watch {
     fn record(&mut self, record: &Record, memory: &HostMemory) {
         self.recorder.record(record);
         self.attempts.record(record);
+        self.outstanding.record(record);
         self.check(|c| c.record(record, memory));
     }
     fn dma_read(&mut self, cycle: u64, addr: u64, len: usize) {
@@ -263,7 +273,8 @@ impl World {
             let nic = NicSim::new(model, n, build.clock_ps, &scenario.host, seed)?;
             let mut recorder = Recorder::new(build.clock_ps);
             recorder.log = options.log.then(Log::default);
-            let watch = Watch { recorder, attempts: Attempts::default(), checker: None, failed: None };
+            let outstanding = Outstanding::new(build.conns);
+            let watch = Watch { recorder, attempts: Attempts::default(), outstanding, checker: None, failed: None };
             nodes.push(Node { nic, streams: Vec::new(), receivers: Vec::new(), watch });
         }
         if options.fault != 0 && !nodes[0].nic.set_fault(options.fault) {
@@ -431,7 +442,7 @@ impl World {
     fn settle(&mut self) -> Result<(), RunError> {
         self.nodes.iter_mut().for_each(|n| n.nic.quiesce());
         for _ in 0..SETTLE_CYCLES {
-            let quiet = self.fabric.in_flight() == 0 && self.nodes.iter().all(|n| n.nic.dma_idle() && n.nic.rx_backlog() == 0);
+            let quiet = self.fabric.in_flight() == 0 && self.nodes.iter().all(Node::is_quiet);
             if quiet {
                 break;
             }

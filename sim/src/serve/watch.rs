@@ -4,13 +4,11 @@
 //! and the first divergence, if the golden model runs beside it.
 use super::peer::Peer;
 use crate::nic::Observer;
+use crate::outstanding::Outstanding;
 use mrnic_lockstep::{Checker, Divergence, Kind, Record};
 use mrnic_model::wqe::is_request;
 use mrnic_regs::{code, ring};
 use std::collections::BTreeSet;
-
-/// The action of a timer record that gives a connection up.
-const CONNECTION_ERROR: u64 = 6;
 
 /// Something for the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +29,7 @@ pub enum Fact {
 pub struct Watch {
     /// Cycle of the NIC in which something last happened.
     pub active: u64,
-    /// Packets that were sent and are not acknowledged, by connection.
-    outstanding: Vec<u64>,
+    outstanding: Outstanding,
     /// READs and atomics, by queue pair and MSN, that wait for their responses: time passes until those come, or the peer's silence is noticed (D8).
     awaited: BTreeSet<(u64, u64)>,
     pub completions: u64,
@@ -45,7 +42,7 @@ impl Watch {
     pub fn new(conns: usize, checker: Option<Checker>) -> Self {
         Watch {
             active: 0,
-            outstanding: vec![0; conns],
+            outstanding: Outstanding::new(conns),
             awaited: BTreeSet::new(),
             completions: 0,
             facts: Vec::new(),
@@ -56,7 +53,7 @@ impl Watch {
 
     /// Packets wait for acknowledgments, or requests for responses.
     pub fn outstanding(&self) -> bool {
-        self.outstanding.iter().any(|count| *count > 0) || !self.awaited.is_empty()
+        self.outstanding.any() || !self.awaited.is_empty()
     }
 
     /// A queue pair was opened or closed: it waits for nothing.
@@ -66,9 +63,7 @@ impl Watch {
 
     /// A connection was opened or closed: nothing of it is outstanding.
     pub fn forget(&mut self, conn: u64) {
-        if let Some(count) = self.outstanding.get_mut(conn as usize) {
-            *count = 0;
-        }
+        self.outstanding.forget(conn);
     }
 
     fn check(&mut self, f: impl FnOnce(&mut Checker) -> Result<(), Box<Divergence>>) {
@@ -88,15 +83,8 @@ impl Observer<Peer> for Watch {
 
     fn record(&mut self, record: &Record, memory: &Peer) {
         self.active = record.cycle;
-        let conn = |r: &Record| r.get("conn") as usize;
+        self.outstanding.record(record);
         match record.kind {
-            Kind::Grant if record.get("kind") == 0 => self.outstanding[conn(record)] += 1,
-            Kind::Retire => {
-                let count = &mut self.outstanding[conn(record)];
-                *count = count.saturating_sub(1);
-            }
-            // Nothing more is sent on it.
-            Kind::Timer if record.get("action") == CONNECTION_ERROR => self.outstanding[conn(record)] = 0,
             Kind::Wqe => {
                 let bytes = ring::wqe::LENGTH.get(&record.wide);
                 let (index, opcode) = (record.get("wqe_index") as u16, ring::wqe::OPCODE.get(&record.wide) as u8);
