@@ -51,9 +51,9 @@ pub struct Shape {
 
 /// One for each width: 100G boards with PCIe x16, 25G with x8, small ones with x4.
 pub const SHAPES: &[Shape] = &[
-    Shape { width: 512, build: "bench512", segment: 512, ram_addr: 17 },
-    Shape { width: 128, build: "sim", segment: 256, ram_addr: 16 },
-    Shape { width: 64, build: "ecp5", segment: 128, ram_addr: 15 },
+    Shape { width: 512, build: "corundum100g", segment: 512, ram_addr: 17 },
+    Shape { width: 128, build: "corundum25g", segment: 256, ram_addr: 16 },
+    Shape { width: 64, build: "corundum10g", segment: 128, ram_addr: 15 },
 ];
 
 impl Shape {
@@ -100,6 +100,7 @@ impl Shape {
         s.build = self.build.into();
         s.connection.paths = s.connection.paths.min(config.paths);
         s.connection.mtu_bytes = s.connection.mtu_bytes.min(config.max_mtu_bytes);
+        s.traffic.retain(|t| config.reads || !t.op.is_request());
         Ok(s)
     }
 }

@@ -442,7 +442,7 @@ impl Scenario {
                     &key("op"),
                     format!("{:?}", t.op),
                     "the build has neither READ nor atomics",
-                    "choose a build that has them (sim_reads)",
+                    "choose a build that has them (sim_reads, corundum25g)",
                 );
             }
             if t.op.is_atomic() && (t.message_bytes != 8 || t.bytes % 8 != 0 || t.misalign[1] % 8 != 0 || t.beyond_bytes > 0) {

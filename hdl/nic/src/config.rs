@@ -258,6 +258,7 @@ const CORUNDUM_100G: BuildConfig = BuildConfig {
     recvs_per_qp: 64,
     pool_packets: 32_768,
     keys: 1024,
+    reads: true,
     fifo: FifoDepths {
         doorbell: 256,
         ack: 32,
@@ -310,8 +311,8 @@ pub const BUILDS: &[BuildConfig] = &[
         ..SIM
     },
     // Corundum's small boards: 10G with 64-bit streams, 25G with 128-bit ones, both at its 250 MHz.
-    BuildConfig { name: "corundum10g", data_width: 64, conns: 16, qps: 32, window_bits: 128, ..SIM },
-    BuildConfig { name: "corundum25g", conns: 64, qps: 128, pool_packets: 8192, keys: 256, ..SIM },
+    BuildConfig { name: "corundum10g", data_width: 64, conns: 16, qps: 32, window_bits: 128, reads: true, ..SIM },
+    BuildConfig { name: "corundum25g", conns: 64, qps: 128, pool_packets: 8192, keys: 256, reads: true, ..SIM },
     CORUNDUM_100G,
     // As many connections as the published engines that share their state among them; their state lies in UltraRAM.
     BuildConfig { name: "corundum100g_4k", conns: 4096, qps: 4096, recvs_per_qp: 32, keys: 4096, ..CORUNDUM_100G },

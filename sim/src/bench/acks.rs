@@ -42,6 +42,7 @@ impl Observer for Log {
     }
     fn dma_read(&mut self, _: u64, _: u64, _: usize) {}
     fn dma_write(&mut self, _: u64, _: u64, _: &[u8]) {}
+    fn write_visible(&mut self) {}
     fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
     fn cqe_write(&mut self, _: u64, _: u64, _: &[u8]) {}
     fn frame_out(&mut self, cycle: u64, frame: &[u8], _: &HostMemory) {

@@ -72,7 +72,7 @@ pub trait Observer<H = HostMemory> {
     /// A payload write was made.
     fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]);
     /// The data of the oldest payload write of which this was not yet said is visible to software, and the engine is told.
-    fn write_visible(&mut self) {}
+    fn write_visible(&mut self);
     /// A WQE read was asked for.
     fn wqe_read(&mut self, cycle: u64, addr: u64, len: usize);
     /// A CQE write was made.
@@ -109,7 +109,8 @@ enum Attachment {
 const RESET_CYCLES: u64 = 4;
 /// Reports of the core that may differ from the wrapper's registers, because a probe is on its way.
 const CORE_READS: usize = 20;
-const READY_CYCLES: u64 = 200_000;
+/// The largest build clears its memories for 2^20 clocks.
+const READY_CYCLES: u64 = 1_500_000;
 /// Frames that may wait in front of the NIC before the link drops them.
 const RX_FRAMES: usize = 512;
 
@@ -368,7 +369,7 @@ impl<H: Host> NicSim<H> {
         self.bus.drive();
         match &mut self.attachment {
             Attachment::Bare(bare) => bare.drive(now, &mut self.memory, &self.host, observer),
-            Attachment::Corundum(core) => core.drive(now, &mut self.memory, &self.host),
+            Attachment::Corundum(core) => core.drive(now, &mut self.memory, observer),
         }
         .map_err(outside)?;
         self.dut.eval();
@@ -407,6 +408,7 @@ impl<H> Observer<H> for Early {
     }
     fn dma_read(&mut self, _: u64, _: u64, _: usize) {}
     fn dma_write(&mut self, _: u64, _: u64, _: &[u8]) {}
+    fn write_visible(&mut self) {}
     fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
     fn cqe_write(&mut self, _: u64, _: u64, _: &[u8]) {}
     fn frame_out(&mut self, _: u64, _: &[u8], _: &H) {}
@@ -420,6 +422,7 @@ impl<H> Observer<H> for Silent {
     fn record(&mut self, _: &Record, _: &H) {}
     fn dma_read(&mut self, _: u64, _: u64, _: usize) {}
     fn dma_write(&mut self, _: u64, _: u64, _: &[u8]) {}
+    fn write_visible(&mut self) {}
     fn wqe_read(&mut self, _: u64, _: u64, _: usize) {}
     fn cqe_write(&mut self, _: u64, _: u64, _: &[u8]) {}
     fn frame_out(&mut self, _: u64, _: &[u8], _: &H) {}

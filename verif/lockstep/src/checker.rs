@@ -246,7 +246,7 @@ impl Checker {
             Kind::Recv => self.recv(&mut step, memory),
             Kind::Rcqe => self.recv_cqe(&mut step),
         }
-        self.lanes.follow(&self.model, record.cycle);
+        self.lanes.follow(&self.model, record.cycle, self.expected.resends.packets());
         self.silence.follow(&self.model, record.cycle);
         if step.agrees() {
             return Ok(());

@@ -56,7 +56,12 @@ impl Checker {
                 port = Some(p.udp_src).filter(|port| ack.may_have(*port));
                 Outgoing::Ack(ack.desc)
             }),
-            _ => self.expected.packets.pop_front(),
+            _ => self.expected.next_packet().map(|(packet, resend)| {
+                if let Some(number) = resend {
+                    self.lanes.resend_left(number, cycle);
+                }
+                packet
+            }),
         };
         let Some(outgoing) = next else {
             let rtl = hex(&frame[..frame.len().min(96)]);

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct Expected {
     /// Data packets, NOPs and probes.
-    pub packets: VecDeque<Outgoing>,
+    packets: VecDeque<Outgoing>,
+    pub resends: Resends,
     pub acks: VecDeque<ExpectedAck>,
     /// Address and length.
     pub reads: VecDeque<(u64, usize)>,
@@ -30,6 +31,41 @@ pub struct ExpectedAck {
     later_ports: Vec<u16>,
 }
 
+/// Which of the packets that have yet to leave are resends. Packets are numbered in the order of their steps.
+#[derive(Debug, Default)]
+pub struct Resends {
+    ordered: u64,
+    left: u64,
+    waiting: VecDeque<u64>,
+}
+
+impl Resends {
+    /// One more packet was ordered.
+    pub fn ordered(&mut self, resend: bool) {
+        if resend {
+            self.waiting.push_back(self.ordered);
+        }
+        self.ordered += 1;
+    }
+
+    /// The next packet has left; if it was a resend, its number.
+    pub fn left(&mut self) -> Option<u64> {
+        self.left += 1;
+        let number = self.left - 1;
+        self.waiting.pop_front_if(|waiting| *waiting == number)
+    }
+
+    /// Packets ordered in all.
+    pub fn packets(&self) -> u64 {
+        self.ordered
+    }
+
+    /// One of the first `packets` is a resend that has not left.
+    pub fn wait_among(&self, packets: u64) -> bool {
+        self.waiting.front().is_some_and(|number| *number < packets)
+    }
+}
+
 impl ExpectedAck {
     pub fn new(desc: AckDesc) -> Self {
         ExpectedAck { desc, later_ports: Vec::new() }
@@ -42,6 +78,18 @@ impl ExpectedAck {
 }
 
 impl Expected {
+    /// A packet or probe of a step.
+    pub fn order_packet(&mut self, packet: Outgoing) {
+        self.resends.ordered(matches!(&packet, Outgoing::Data(data) if data.rtx));
+        self.packets.push_back(packet);
+    }
+
+    /// The packet that leaves next; if it is a resend, its number.
+    pub fn next_packet(&mut self) -> Option<(Outgoing, Option<u64>)> {
+        let packet = self.packets.pop_front()?;
+        Some((packet, self.resends.left()))
+    }
+
     /// Payload writes of a step.
     pub fn order_writes(&mut self, writes: Vec<(u64, Vec<u8>)>) {
         self.writes_ordered += writes.len() as u64;

@@ -66,7 +66,7 @@ impl Checker {
                 }
                 if let Some(probe) = t.probe {
                     s.field("probe_ppsn", probe.ppsn);
-                    self.expected.packets.push_back(Outgoing::Probe(probe));
+                    self.expected.order_packet(Outgoing::Probe(probe));
                 }
                 self.tx_state(s, conn, path);
             }
@@ -123,7 +123,7 @@ impl Checker {
                         s.text("address", format!("{:#x}", p.laddr), "inside host memory");
                     }
                 }
-                self.expected.packets.push_back(Outgoing::Data(p));
+                self.expected.order_packet(Outgoing::Data(p));
             }
             Ok(Grant::SkippedMessage { qpn, msn }) => {
                 s.field("kind", 2u64);

@@ -158,6 +158,8 @@ pub struct DmaPort {
     next: u64,
     /// Writes in the order of their descriptors, with their bytes once these are known.
     seen: VecDeque<(u64, u64, Option<Vec<u8>>)>,
+    /// Writes in the order of their descriptors, from the oldest on that is not in memory.
+    landing: VecDeque<u64>,
     out_of_order: [u64; 2],
 }
 
@@ -191,6 +193,7 @@ impl DmaPort {
             writing: BTreeMap::new(),
             next: 0,
             seen: VecDeque::new(),
+            landing: VecDeque::new(),
             out_of_order: [0; 2],
         };
         for valid in [&port.wr_valid, &port.rd_valid] {
@@ -231,8 +234,8 @@ impl DmaPort {
         pieces
     }
 
-    /// Sets the inputs of this cycle; `cqe` tells how writes reach memory.
-    pub fn drive<H: Host>(&mut self, now: u64, memory: &mut H, cqe: bool, rng: &mut SmallRng) -> Result<(), OutsideMemory> {
+    /// Sets the inputs of this cycle; `cqe` tells how writes reach memory. Returns how many more writes are there with all that are older.
+    pub fn drive<H: Host>(&mut self, now: u64, memory: &mut H, cqe: bool, rng: &mut SmallRng) -> Result<usize, OutsideMemory> {
         self.reads.drive(now, self.reading.len() < OPERATIONS, rng);
         self.writes.drive(now, self.writing.len() < OPERATIONS, rng);
         // host memory answers reads: their bytes go into the RAM
@@ -266,7 +269,11 @@ impl DmaPort {
             self.writes.statuses.push((now + 1000 * rng.random_range(0..=STATUS_NS), o.descriptor.tag));
         }
         self.drive_ram(rng);
-        Ok(())
+        let waiting = self.landing.len();
+        while self.landing.front().is_some_and(|id| !self.writing.contains_key(id)) {
+            self.landing.pop_front();
+        }
+        Ok(waiting - self.landing.len())
     }
 
     fn drive_ram(&mut self, rng: &mut SmallRng) {
@@ -320,6 +327,7 @@ impl DmaPort {
             self.seen.push_back((self.next, d.addr, None));
             let bytes = vec![0; d.len];
             self.writing.insert(self.next, Operation { descriptor: d, left, at: 0, started: true, bytes });
+            self.landing.push_back(self.next);
             self.next += 1;
         }
         self.sample_fill(now, rng)?;

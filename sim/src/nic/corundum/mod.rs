@@ -180,7 +180,7 @@ impl Core {
     }
 
     /// Sets the inputs of this cycle.
-    pub fn drive<H: Host>(&mut self, now: u64, memory: &mut H, _: &HostConfig) -> Result<(), OutsideMemory> {
+    pub fn drive<H: Host>(&mut self, now: u64, memory: &mut H, observer: &mut dyn Observer<H>) -> Result<(), OutsideMemory> {
         self.make_others();
         for source in [&mut self.from_mac, &mut self.from_host] {
             source.drive(self.rng.random_bool(GAP));
@@ -189,7 +189,9 @@ impl Core {
             sink.drive(self.rng.random_bool(GAP));
         }
         self.ctrl.drive(now, memory, true, &mut self.rng)?;
-        self.data.drive(now, memory, false, &mut self.rng)?;
+        for _ in 0..self.data.drive(now, memory, false, &mut self.rng)? {
+            observer.write_visible();
+        }
         self.cpl_out.ready.set_bit(!self.rng.random_bool(GAP));
         if !self.offered {
             let due = self.completions.front().filter(|c| c.0 <= now);
