@@ -280,7 +280,7 @@ const CORUNDUM_100G: BuildConfig = BuildConfig {
 pub const BUILDS: &[BuildConfig] = &[
     SIM,
     // Every buffer at its minimum: back-pressure everywhere.
-    BuildConfig { name: "sim_min", msgs_per_stream: 4, conn_fifo: 4, pool_packets: 128, fifo: MIN_FIFOS, ..SIM },
+    BuildConfig { name: "sim_min", reads: true, msgs_per_stream: 4, conn_fifo: 4, pool_packets: 128, fifo: MIN_FIFOS, ..SIM },
     // Windows of 128 packets, the second of the three widths (`ecp5` has the third).
     BuildConfig { name: "sim_w128", window_bits: 128, ..SIM },
     // READ and atomics too, and the fault input as a port of the top level; what `mrnic serve` serves to programs.

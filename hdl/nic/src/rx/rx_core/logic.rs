@@ -12,7 +12,7 @@ impl Logic for RxCore {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
             self, clock, state, h, ack_r, more, is_run, is_finish, running, asking, nak_full, is_timer, time, row, path,
-            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, tickets
+            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, tickets
         );
         clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal);
         self.tracker.reset.next = self.reset.val();
@@ -147,6 +147,8 @@ impl Logic for RxCore {
         self.hdr_ready.next = false;
         self.begin.next = false;
         self.commits.next = false;
+        self.settled.next = false;
+        self.tells.next = false;
         self.changes.next = false;
         self.swaps.next = false;
         self.publishes.next = false;
@@ -267,12 +269,12 @@ impl Logic for RxCore {
             }
             RxState::Commit => {
                 comment!("clock 6, of a SEND 9: write back and acknowledge as soon as the cumulative point and exp are final and told");
-                if !self.tracker.busy.val()
-                    & !self.messages.busy.val()
-                    & self.messages.pass_done.val()
-                    & (!self.acking.q.val() | self.collect.ready.val())
-                {
+                self.settled.next = !self.tracker.busy.val() & !self.messages.busy.val() & self.messages.pass_done.val();
+                self.tells.next = self.settled.val() & !self.told.q.val();
+                self.told.d.next = self.settled.val();
+                if self.settled.val() & (!self.acking.q.val() | self.collect.ready.val()) {
                     self.commits.next = true;
+                    self.told.d.next = false;
                     self.changes.next =
                         !self.is_run.q.val() & (self.is_timer.q.val() | (self.check.allowed.val() & !self.check.ack.val()));
                     if self.is_run.q.val() {
@@ -587,7 +589,11 @@ impl Logic for RxCore {
         self.setup.clearing.next = self.messages.busy.val();
 
         comment!("R9, R10: acknowledgments by this path take the port of its last packet");
-        self.portset_valid.next = self.changes.val()
+        self.portset_valid.next = self.tells.val()
+            & !self.is_run.q.val()
+            & !self.is_timer.q.val()
+            & self.check.allowed.val()
+            & !self.check.ack.val()
             & (self.check.probe.val() | self.accepted.val() | self.refused.val() | self.check.duplicate.val());
         self.portset_conn.next = self.h.q.val().conn;
         self.portset_path.next = self.h.q.val().via.get_bits::<3>(0);
@@ -640,7 +646,8 @@ impl Logic for RxCore {
         comment!("its commit record");
         self.journal.swap.next = self.swaps.val();
         self.journal.publish.next = self.publishes.val();
-        self.journal.step.next = self.commits.val();
+        comment!("what follows from the step may show while its acknowledgment waits for room: the record is made before");
+        self.journal.step.next = self.tells.val();
         self.journal.header.next = self.h.q.val();
         self.journal.timer.next = self.is_timer.q.val();
         self.journal.allowed.next = self.check.allowed.val();
@@ -703,6 +710,7 @@ impl Logic for RxCore {
             self.running.d.next = false;
             self.asking.d.next = false;
             self.holding.d.next = false;
+            self.told.d.next = false;
             self.tickets.d.next = 0.into();
         }
     }

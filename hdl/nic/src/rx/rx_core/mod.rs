@@ -337,6 +337,10 @@ pub struct RxCore {
     begin: Signal<Local, Bit>,
     asks: Signal<Local, Bit>,
     request: Signal<Local, Bit>,
+    /// The cumulative point and exp are final and told; the step's record was made then.
+    settled: Signal<Local, Bit>,
+    tells: Signal<Local, Bit>,
+    told: DFF<Bit>,
     commits: Signal<Local, Bit>,
     changes: Signal<Local, Bit>,
     swaps: Signal<Local, Bit>,
@@ -416,7 +420,7 @@ impl RxCore {
             nak_msn, nak_code, more, is_run, is_finish, running, asking, nak_full, runs, finishes, length, requests, responds,
             kind, used, ends_run, asked,
             effect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
-            place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, commits, changes, swaps, publishes, accepted, refused, names_qp,
+            place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, settled, tells, told, commits, changes, swaps, publishes, accepted, refused, names_qp,
             placed, taken, fails, read_conn, read_qp, read_row,
         })
     }
