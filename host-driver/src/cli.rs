@@ -159,7 +159,10 @@ pub enum Verbs {
         rounds: u32,
         #[arg(long, env = "MRNIC_SEED", default_value_t = 1)]
         seed: u64,
-        /// All opcodes out of one piece of memory and into one: what the device rtl does.
+        /// All opcodes; SEND and RDMA WRITE out of several pieces of memory, everything else out of one and into one: what the device rtl does.
+        #[arg(long, conflicts_with_all = ["one_piece", "sends", "writes"])]
+        send_lists: bool,
+        /// All opcodes out of one piece of memory and into one.
         #[arg(long)]
         one_piece: bool,
         /// Only SEND and RDMA WRITE, with and without immediate, out of one piece of memory and into one.
@@ -214,11 +217,12 @@ impl Verbs {
                 };
                 accept::run(&options).map(status)
             }
-            Verbs::Soak { server, port, rounds, seed, one_piece, sends, writes } => {
+            Verbs::Soak { server, port, rounds, seed, send_lists, one_piece, sends, writes } => {
                 let kinds = match (one_piece, sends, writes) {
                     (true, ..) => soak::Kinds::OnePiece,
                     (_, true, _) => soak::Kinds::SendsAndWrites,
                     (.., true) => soak::Kinds::Writes,
+                    _ if send_lists => soak::Kinds::SendLists,
                     _ => soak::Kinds::All,
                 };
                 println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, kinds, server })?);

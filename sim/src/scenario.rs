@@ -189,6 +189,9 @@ pub struct Traffic {
     /// Streams the messages are dealt to in turn.
     #[serde(default = "one")]
     pub qps: usize,
+    /// The data of each message is in up to so many pieces of memory, of any length and place.
+    #[serde(default = "one")]
+    pub pieces: usize,
     /// Added to the start of the local and the remote buffer.
     #[serde(default)]
     pub misalign: [u64; 2],
@@ -249,6 +252,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("min-fifos", include_str!("../scenarios/min-fifos.toml")),
     ("sends", include_str!("../scenarios/sends.toml")),
     ("sends-loss", include_str!("../scenarios/sends-loss.toml")),
+    ("lists-loss", include_str!("../scenarios/lists-loss.toml")),
     ("reads", include_str!("../scenarios/reads.toml")),
     ("reads-loss", include_str!("../scenarios/reads-loss.toml")),
     ("atomics-loss", include_str!("../scenarios/atomics-loss.toml")),
@@ -418,6 +422,15 @@ impl Scenario {
             if t.qps == 0 {
                 return fail(&key("qps"), "0".into(), "no stream to send on", "choose at least 1");
             }
+            if t.pieces == 0 || t.pieces > build.sges || (t.pieces > 1 && t.op.is_request()) {
+                let most = build.sges;
+                return fail(
+                    &key("pieces"),
+                    t.pieces.to_string(),
+                    "not a number of pieces that the operation may have",
+                    &format!("choose 1 to {most} of a SEND or WRITE in this build (4 in sim_reads), 1 of a READ or atomic"),
+                );
+            }
             if t.misalign.iter().any(|m| *m > 4095) {
                 return fail(&key("misalign"), format!("{:?}", t.misalign), "above 4095", "choose from 0 to 4095");
             }
@@ -586,6 +599,7 @@ mod tests {
             ("to = 1", "to = 0", "itself"),
             ("to = 1", "to = 1\nqps = 0", "traffic[0].qps"),
             ("to = 1", "to = 1\nqps = 99", "queue pairs"),
+            ("to = 1", "to = 1\npieces = 2", "traffic[0].pieces = 2"),
             ("to = 1", "to = 1\nmisalign = [0, 5000]", "misalign"),
             ("to = 1", "to = 1\nbeyond_bytes = 1", "traffic[0].beyond_bytes"),
             ("to = 1", "to = 1\ndenied = true", "traffic[0].denied"),

@@ -14,6 +14,7 @@ pub fn host_rings(r: &Rings) -> HostRings {
     HostRings {
         sq_base: r.sq_base,
         sq_log2: r.sq_log2,
+        sq_lists: r.sq_lists,
         cq_base: r.cq_base,
         rq_base: r.rq_base,
         rq_log2: r.rq_log2,

@@ -51,7 +51,13 @@ pub struct Write {
     /// Operands of an atomic.
     pub swap_add: u64,
     pub compare: u64,
+    /// The data is in so many pieces of `list` (address, bytes, key) instead of at `local`; on a queue pair with lists.
+    pub pieces: u8,
+    pub list: [(u64, u32, u32); LIST],
 }
+
+/// Pieces that an entry of a send queue has room for.
+pub const LIST: usize = 4;
 
 impl Write {
     /// The WQE.
@@ -70,9 +76,25 @@ impl Write {
         ring::wqe::SWAP_ADD.set(&mut w, self.swap_add.into());
         ring::wqe::COMPARE.set(&mut w, self.compare.into());
         ring::wqe::WR_ID.set(&mut w, wr_id.into());
+        ring::wqe::NUM_SGE.set(&mut w, self.pieces.into());
         let mut bytes = [0; ring::wqe::BYTES];
         for (b, w) in bytes.chunks_exact_mut(4).zip(w) {
             b.copy_from_slice(&w.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// What stands behind it.
+    fn encode_list(&self) -> [u8; LIST * ring::sge::BYTES] {
+        let mut bytes = [0; LIST * ring::sge::BYTES];
+        for (entry, (addr, length, lkey)) in bytes.chunks_exact_mut(ring::sge::BYTES).zip(self.list) {
+            let mut w = [0u32; ring::sge::BYTES / 4];
+            ring::sge::ADDR.set(&mut w, addr.into());
+            ring::sge::LENGTH.set(&mut w, length.into());
+            ring::sge::LKEY.set(&mut w, lkey.into());
+            for (b, w) in entry.chunks_exact_mut(4).zip(w) {
+                b.copy_from_slice(&w.to_le_bytes());
+            }
         }
         bytes
     }
@@ -95,14 +117,24 @@ pub struct Stream {
 impl Stream {
     /// Rings for a queue pair.
     pub fn new(node: usize, qp: u16, memory: &mut HostMemory) -> Self {
-        let sq_base = memory.allocate(ring::wqe::BYTES << RING_LOG2, 0, false);
+        // room for entries with lists, too
+        let sq_base = memory.allocate((2 * ring::wqe::BYTES) << RING_LOG2, 0, false);
         let cq_base = memory.allocate(ring::cqe::BYTES << RING_LOG2, 0, false);
         let rq_base = memory.allocate(ring::recv::BYTES << RING_LOG2, 0, false);
         let rcq_base = memory.allocate(ring::cqe::BYTES << RING_LOG2, 0, false);
         Self {
             node,
             qp,
-            rings: Rings { sq_base, sq_log2: RING_LOG2, cq_base, cq_log2: RING_LOG2, rq_base, rq_log2: RING_LOG2, rcq_base },
+            rings: Rings {
+                sq_base,
+                sq_log2: RING_LOG2,
+                sq_lists: false,
+                cq_base,
+                cq_log2: RING_LOG2,
+                rq_base,
+                rq_log2: RING_LOG2,
+                rcq_base,
+            },
             waiting: VecDeque::new(),
             outstanding: VecDeque::new(),
             produced: 0,
@@ -143,7 +175,11 @@ impl Stream {
         while self.outstanding.len() < 1 << RING_LOG2 {
             let Some(w) = self.waiting.pop_front() else { break };
             let slot = self.produced & ((1 << RING_LOG2) - 1);
-            nic.memory.write(self.rings.sq_base + slot * ring::wqe::BYTES as u64, &w.encode(self.produced))?;
+            let at = self.rings.sq_base + slot * self.rings.sq_entry_bytes();
+            nic.memory.write(at, &w.encode(self.produced))?;
+            if self.rings.sq_lists {
+                nic.memory.write(at + ring::wqe::BYTES as u64, &w.encode_list())?;
+            }
             self.produced += 1;
             self.outstanding.push_back(w);
             posted = true;

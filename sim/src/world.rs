@@ -223,6 +223,8 @@ pub fn reference_config(build: &BuildConfig, epoch_cap_bytes: u32) -> NicConfig 
         epoch_cap_bytes,
         events: false,
         responses: build.responses as u32,
+        sges: build.sges as u8,
+        request_sges: 1,
         stage: match (build.reads, build.sends) {
             (true, _) => Stage::Full,
             (false, true) => Stage::Send,

@@ -150,6 +150,7 @@ fn planted_faults_are_caught() {
     // each window of responses takes longer than the sender has patience with a peer that says nothing
     let slow = "[connection]\npaths = 1\nmtu_bytes = 1024\ninit_window = 1\n[fabric]\ndelay_ns = 40000\n[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 60000\nmessage_bytes = 60000\n";
     let one = "[[traffic]]\nfrom = 1\nto = 0\nop = \"fetch_add\"\nbytes = 80\nmessage_bytes = 8\noutstanding = 1\n";
+    let lists = "[[traffic]]\nfrom = 0\nto = 1\nop = \"send\"\nbytes = 60000\nmessage_bytes = 6000\npieces = 4\n";
     let late = "[host]\nwrite_latency_ns = [500, 2000]\n[[traffic]]\nfrom = 0\nto = 1\nop = \"read\"\nbytes = 20000\nmessage_bytes = 4000\n";
     for (fault, rule, field, sections) in [
         (21, "S1/S2", "kind", asks),
@@ -159,6 +160,7 @@ fn planted_faults_are_caught() {
         (25, "D8", "alive", slow),
         (26, "D6 (whole", "visible", late),
         (27, "D3/D5", "executed", one),
+        (31, "S5 (payload", "address", lists),
     ] {
         let d = caught(sections, fault);
         println!("fault {fault}: rule {}, field {}, cycle {}", d.rule, d.field(), d.cycle);

@@ -139,6 +139,7 @@ shipped_scenarios! {
     bit_errors = "bit-errors": "RX_DROP_ICRC" "RX_DUPLICATE";
     min_fifos = "min-fifos": "TX_RESEND";
     sends = "sends": "RX_DATA_NEW";
+    lists_with_loss = "lists-loss": "TX_RESEND" "RX_DUPLICATE";
     reads = "reads": "RX_DATA_NEW";
     reads_with_loss = "reads-loss": "TX_RESEND";
     atomics_with_loss = "atomics-loss": "TX_RESEND" "RX_DUPLICATE";
@@ -209,6 +210,9 @@ fn random(seed: u64) -> String {
         let bytes = r.random_range(1..30) * mtu + r.random_range(0..mtu);
         let message = pick(&mut r, &[mtu / 3 + 1, mtu, 3 * mtu + 1, 17 * mtu]);
         let _ = writeln!(t, "[[traffic]]\nfrom = {from}\nto = {}\nbytes = {bytes}\nmessage_bytes = {message}", 1 - from);
+        if build == "sim_min" {
+            let _ = writeln!(t, "pieces = {}", pick(&mut r, &[1, 4]));
+        }
         // with minimal FIFOs receives come too slowly: the sender would need to try again (N1)
         if build == "sim" {
             let _ = writeln!(t, "op = \"{}\"", pick(&mut r, &["write", "write", "send", "send_imm", "write_imm"]));

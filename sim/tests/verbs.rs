@@ -40,7 +40,7 @@ fn the_quick_list_passes_without_faults_and_with_loss() {
     assert_eq!(under("none"), under("loss-1"));
     assert!(records.iter().all(|r| ["ok", "not run"].contains(&field(r, "result"))), "{records:#?}");
     // These need no package.
-    for program in ["symbols and versions", "soak --rounds", "soak --one-piece", "soak --sends", "soak --writes"] {
+    for program in ["symbols and versions", "soak --rounds", "soak --send-lists", "soak --sends", "soak --writes"] {
         let passed = |r: &&Value| field(r, "program").starts_with(program) && field(r, "result") == "ok";
         assert_eq!(records.iter().filter(passed).count(), 2, "{program}");
     }
@@ -56,7 +56,7 @@ fn the_quick_list_of_the_rtl_passes() {
         found.map(|r| field(r, "result")).unwrap_or_default()
     };
     for fault in faults {
-        for program in ["soak --one-piece", "soak --sends", "soak --writes"] {
+        for program in ["soak --send-lists", "soak --sends", "soak --writes"] {
             assert_eq!(result(program, fault), "ok");
         }
         assert_eq!(result("ibv_srq_pingpong", fault), "-");

@@ -85,6 +85,8 @@ pub struct BuildConfig {
     pub reads: bool,
     /// D3: requests of a connection's peer whose responses are not acknowledged (a power of two, 2 to 256).
     pub responses: usize,
+    /// Pieces of memory that a SEND or WRITE may take its data from: 1, 2 or 4.
+    pub sges: usize,
     /// Receives of a queue pair that are kept (a power of two, at least 2 M, at most 256).
     pub recvs_per_qp: usize,
 }
@@ -135,6 +137,7 @@ impl BuildConfig {
             ("conn_fifo", self.conn_fifo, 1, 256),
             ("keys", self.keys, 1, 1 << 24),
             ("responses", self.responses, 2, 256),
+            ("sges", self.sges, 1, 4),
         ] {
             if !value.is_power_of_two() {
                 return Err(ConfigError::NotPowerOfTwo { build, field, value });
@@ -245,6 +248,7 @@ const SIM: BuildConfig = BuildConfig {
     faults: false,
     sends: true,
     reads: false,
+    sges: 1,
     recvs_per_qp: 128,
     responses: 32,
 };
@@ -279,12 +283,21 @@ const CORUNDUM_100G: BuildConfig = BuildConfig {
 /// Every build known by name.
 pub const BUILDS: &[BuildConfig] = &[
     SIM,
-    // Every buffer at its minimum: back-pressure everywhere.
-    BuildConfig { name: "sim_min", reads: true, msgs_per_stream: 4, conn_fifo: 4, pool_packets: 128, fifo: MIN_FIFOS, ..SIM },
+    // Every buffer at its minimum: back-pressure everywhere. READ, atomics and lists too.
+    BuildConfig {
+        name: "sim_min",
+        reads: true,
+        sges: 4,
+        msgs_per_stream: 4,
+        conn_fifo: 4,
+        pool_packets: 128,
+        fifo: MIN_FIFOS,
+        ..SIM
+    },
     // Windows of 128 packets, the second of the three widths (`ecp5` has the third).
     BuildConfig { name: "sim_w128", window_bits: 128, ..SIM },
-    // READ and atomics too, and the fault input as a port of the top level; what `mrnic serve` serves to programs.
-    BuildConfig { name: "sim_reads", reads: true, faults: true, ..SIM },
+    // READ, atomics and lists too, and the fault input as a port of the top level; what `mrnic serve` serves to programs.
+    BuildConfig { name: "sim_reads", reads: true, sges: 4, faults: true, ..SIM },
     BuildConfig {
         name: "bench512",
         data_width: 512,

@@ -464,6 +464,11 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.egress.msgrow_tag.next = self.fetch.msgrow_tag.val();
         self.egress.msgrow_swap_add.next = self.fetch.msgrow_swap_add.val();
         self.egress.msgrow_compare.next = self.fetch.msgrow_compare.val();
+        self.egress.msgrow_listed.next = self.fetch.msgrow_listed.val();
+        self.egress.msgpiece_write.next = self.fetch.msgpiece_write.val();
+        self.egress.msgpiece_at.next = self.fetch.msgpiece_at.val();
+        self.egress.msgpiece_addr.next = self.fetch.msgpiece_addr.val();
+        self.egress.msgpiece_end.next = self.fetch.msgpiece_end.val();
         self.egress.rsprow_ask.next = false;
         self.egress.rsprow_valid.next = false;
         self.egress.rsprow_addr.next = 0.into();

@@ -204,7 +204,7 @@ fn a_doorbell_waits_for_the_rows_written_before_it() {
 #[test]
 fn doorbells_of_receives_have_a_stream_of_their_own() {
     let mut dut = instance_of(&with_sends(true));
-    assert_eq!(read(&mut dut, reg::caps2::OFFSET), 1);
+    assert_eq!(read(&mut dut, reg::caps2::OFFSET), 0x11, "SENDs, one SGE");
     assert!(write(&mut dut, reg::doorbell_rq::OFFSET, 0x0002_0007));
     assert!(!dut.output("doorbell_valid").unwrap().get_bit());
     assert!(!write(&mut dut, reg::doorbell_rq::OFFSET, 0x0003_0009), "the first is not taken yet");
@@ -219,7 +219,7 @@ fn doorbells_of_receives_have_a_stream_of_their_own() {
     assert_eq!(got, [(2, 7), (3, 9)]);
     // A build without receive queues ignores them.
     let mut dut = instance_of(&with_sends(false));
-    assert_eq!(read(&mut dut, reg::caps2::OFFSET), 0);
+    assert_eq!(read(&mut dut, reg::caps2::OFFSET), 0x10, "one SGE");
     for _ in 0..3 {
         assert!(write(&mut dut, reg::doorbell_rq::OFFSET, 0x0002_0007));
         assert!(!dut.output("rdoorbell_valid").unwrap().get_bit());

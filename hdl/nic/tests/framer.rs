@@ -22,6 +22,7 @@ const WRITE: Message = Message {
     rq_seq: 0,
     sol: false,
     attempt: false,
+    pieces: [None; 4],
 };
 
 fn sizes(mtu: u64) -> Vec<u64> {
@@ -63,6 +64,11 @@ fn prepared(config: BuildConfig, seed: u64) -> (Bench, Vec<Conn>, SmallRng) {
                 }
                 false => message,
             };
+            let pieces = config.sges > 1 && message.opcode < 4 && rng.random_bool(0.8);
+            let message = match pieces {
+                true => Message { pieces: random_pieces(&mut rng, config.sges), ..message },
+                false => message,
+            };
             bench.write_message(qp, msn, message);
             if config.reads {
                 let (base, length, tag, peer_qpn) = (rng.random(), rng.random(), rng.random(), rng.random_range(0..1 << 24));
@@ -71,6 +77,20 @@ fn prepared(config: BuildConfig, seed: u64) -> (Bench, Vec<Conn>, SmallRng) {
         }
     }
     (bench, conns, rng)
+}
+
+/// At least two; short and long ones, some without bytes.
+fn random_pieces(rng: &mut SmallRng, most: usize) -> Pieces {
+    let count = rng.random_range(2..=most);
+    std::array::from_fn(|k| {
+        let bytes = match rng.random_range(0..6) {
+            0 => 0,
+            1 | 2 => rng.random_range(1..20),
+            3 => 64 * rng.random_range(1..4),
+            _ => rng.random_range(1..5000),
+        };
+        (k < count).then(|| (rng.random(), if k == 0 { bytes.max(1) } else { bytes }))
+    })
 }
 
 fn random_desc(rng: &mut SmallRng, conns: &[Conn], kind: u64, bytes: u64) -> Desc {
@@ -99,7 +119,7 @@ fn random_desc(rng: &mut SmallRng, conns: &[Conn], kind: u64, bytes: u64) -> Des
 /// Of a message, of a response or an ERROR_RESP; without payload where there is none.
 fn of_some_source(bench: &Bench, rng: &mut SmallRng, desc: Desc) -> Desc {
     if !bench.config.reads {
-        return desc;
+        return inside(bench, desc);
     }
     let desc = match rng.random_range(0..3) {
         2 if desc.kind == KIND_DATA => {
@@ -108,10 +128,18 @@ fn of_some_source(bench: &Bench, rng: &mut SmallRng, desc: Desc) -> Desc {
         source => Desc { source: source % 2, ..desc },
     };
     match bench.has_payload(&desc) {
-        true => desc,
+        true => inside(bench, desc),
         // one packet; the index of an ERROR_RESP says whom it is for
         false => Desc { bytes: 0, index: if desc.source == 2 { desc.index } else { 0 }, ..desc },
     }
+}
+
+/// A packet of a message in pieces has no more than those.
+fn inside(bench: &Bench, desc: Desc) -> Desc {
+    let Some(bytes) = bench.bytes_in_pieces(&desc) else { return desc };
+    let mtu = bench.mtu_bytes(desc.conn);
+    let index = desc.index % bytes.div_ceil(mtu);
+    Desc { index, bytes: desc.bytes.min(bytes - index * mtu), ..desc }
 }
 
 fn frames_are_those_of_the_codec(config: BuildConfig, seed: u64) {
@@ -164,19 +192,19 @@ fn frames_with_the_smallest_fifos() {
     frames_are_those_of_the_codec(config(128, "sim_min"), 4);
 }
 
-/// Section 11: WRITE and SEND, with and without immediate.
+/// Section 11: WRITE and SEND, with and without immediate; with the smallest FIFOs also out of up to four pieces.
 #[test]
 fn frames_of_all_operations() {
-    for (width, fifos, seed) in [(64, "sim", 5), (128, "sim_min", 6), (512, "bench512", 7)] {
-        frames_are_those_of_the_codec(BuildConfig { sends: true, ..config(width, fifos) }, seed);
+    for (width, fifos, sges, seed) in [(64, "sim", 1, 5), (128, "sim_min", 4, 6), (512, "bench512", 1, 7)] {
+        frames_are_those_of_the_codec(BuildConfig { sends: true, sges, ..config(width, fifos) }, seed);
     }
 }
 
-/// The same with READs, atomics, their responses and ERROR_RESPs.
+/// The same with READs, atomics, their responses and ERROR_RESPs; lists of two and of four pieces.
 #[test]
-fn frames_of_reads_and_atomics() {
-    for (width, fifos, seed) in [(64, "sim", 8), (512, "bench512", 9)] {
-        frames_are_those_of_the_codec(BuildConfig { sends: true, reads: true, ..config(width, fifos) }, seed);
+fn frames_of_reads_atomics_and_lists() {
+    for (width, fifos, sges, seed) in [(64, "sim", 2, 8), (512, "bench512", 4, 9)] {
+        frames_are_those_of_the_codec(BuildConfig { sends: true, reads: true, sges, ..config(width, fifos) }, seed);
     }
 }
 

@@ -13,7 +13,8 @@ use mrnic_verilated::{build as verilate, Dut, ModelSpec};
 
 /// Few rows and small FIFOs, so that addresses collide and back-pressure is frequent.
 fn small() -> BuildConfig {
-    let mut small = BuildConfig { conns: 4, qps: 4, msgs_per_stream: 4, sends: true, reads: true, ..config(64, "sim") };
+    let mut small =
+        BuildConfig { conns: 4, qps: 4, msgs_per_stream: 4, sends: true, reads: true, sges: 4, ..config(64, "sim") };
     small.fifo.desc = 3;
     small.fifo.dr_outstanding = 2;
     small
@@ -22,7 +23,7 @@ fn small() -> BuildConfig {
 #[test]
 fn simulation_equals_verilog() {
     let report = difftest!(PacketBuilder::new(&small()), clock: clock, inputs: {
-        reset, cfg_valid, cfg_table, cfg_index, cfg_data, msgrow_ask, msgrow_valid, msgrow_addr, msgrow_laddr, msgrow_raddr,
+        reset, fault, piece_room, msgrow_listed, msgpiece_write, msgpiece_at, msgpiece_addr, msgpiece_end, cfg_valid, cfg_table, cfg_index, cfg_data, msgrow_ask, msgrow_valid, msgrow_addr, msgrow_laddr, msgrow_raddr,
         msgrow_rkey, msgrow_length, msgrow_peer_qpn, msgrow_opcode, msgrow_imm, msgrow_rq_seq, msgrow_sol, msgrow_tag, msgrow_swap_add, msgrow_compare,
         rsprow_ask, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base, rsprow_length, rsprow_tag, rsprow_peer_qpn, desc_valid, desc_kind, desc_conn, desc_home, desc_via, desc_ppsn,
         desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index, desc_bytes, desc_first, desc_last, desc_source, desc_attempt, desc_ts,
@@ -36,6 +37,9 @@ fn simulation_equals_verilog() {
     .limit("msgrow_addr", 0..=15)
     .limit("rsprow_addr", 0..=15)
     .limit("msgrow_opcode", 0..=6)
+    // pieces end within the first packets of a message
+    .limit("msgpiece_end", 0..=3000)
+    .limit("desc_index", 0..=3)
     .limit("desc_source", 0..=2)
     .limit("desc_kind", 0..=2)
     .limit("desc_conn", 0..=3)
@@ -131,6 +135,7 @@ impl Builder {
         dut.input("reset").expect("a port").set_u64(1);
         dut.cycles(3);
         dut.input("reset").expect("a port").set_u64(0);
+        dut.input("piece_room").expect("a port").set_u64(1);
         Self { dut }
     }
 
@@ -304,6 +309,68 @@ fn n2_a_packet_has_the_attempt_of_its_slot() {
     for (n, attempt) in attempts.iter().enumerate() {
         assert_eq!(headers[n] == headers[0], *attempt == 0, "packet {n}: only the attempt tells them apart");
         assert_eq!(headers[n] == headers[2], *attempt == 1, "packet {n}");
+    }
+}
+
+/// Pieces of a message in their order, those without bytes left out; a piece that ends with a packet; one that several packets are read from.
+#[test]
+fn reads_are_those_of_the_pieces() {
+    let config = BuildConfig { sges: 4, ..config(64, "sim") };
+    let mut builder = Builder::new(&config);
+    builder.open(8);
+    builder.set("header_ready", 1);
+    builder.set("dr_desc_ready", 1);
+    // 100, 0, 156 and 700 bytes: the third ends with the first packet
+    let (places, ends) = ([0xFFFF_FFFF_FFFF_FFF0u64, 0x2000, 0x3001, 0x1_0000_0007], [100u64, 100, 256, 956]);
+    builder.set("msgrow_addr", 5);
+    builder.set("msgpiece_write", 1);
+    for (at, (addr, end)) in places.into_iter().zip(ends).enumerate() {
+        for (name, value) in [("at", at as u64), ("addr", addr), ("end", end)] {
+            builder.set(&format!("msgpiece_{name}"), value);
+        }
+        builder.dut.cycle();
+    }
+    builder.set("msgpiece_write", 0);
+    for (row, listed) in [(5, 1), (6, 0)] {
+        for (name, value) in [("addr", row), ("listed", listed), ("laddr", 0x77), ("valid", 1)] {
+            builder.set(&format!("msgrow_{name}"), value);
+        }
+        builder.dut.cycle();
+    }
+    builder.set("msgrow_valid", 0);
+    let last = places[3];
+    let cases: [(u64, u64, u64, &[(u64, u64, u64)]); 7] = [
+        (5, 0, 256, &[(places[0], 100, 0), (places[2], 156, 1)]),
+        (5, 1, 256, &[(last, 256, 1)]),
+        (5, 3, 188, &[(last + 512, 188, 1)]),
+        (5, 0, 100, &[(places[0], 100, 1)]),
+        (5, 0, 0, &[]),
+        (6, 1, 9, &[(0x77 + 256, 9, 1)]),
+        (5, 0, 101, &[(places[0], 100, 0), (places[2], 1, 1)]),
+    ];
+    for (msn, index, bytes, expected) in cases {
+        for (name, value) in [("conn", 1), ("msn", msn), ("index", index), ("bytes", bytes), ("valid", 1)] {
+            builder.set(&format!("desc_{name}"), value);
+        }
+        let (mut told, mut reads, mut headers) = (Vec::new(), Vec::new(), 0);
+        for clock in 0..40 {
+            builder.dut.eval();
+            headers += builder.get("header_valid");
+            if builder.get("piece_write") == 1 {
+                told.push((builder.get("piece_bytes"), builder.get("piece_ends")));
+            }
+            if builder.get("dr_desc_valid") == 1 {
+                assert_eq!(headers == 0 && msn == 5, false, "the header goes first");
+                reads.push((builder.get("dr_desc_addr"), builder.get("dr_desc_len")));
+            }
+            builder.dut.cycle();
+            builder.set("desc_valid", 0);
+            // its neighbour has room for a read now and then
+            builder.set("piece_room", u64::from(clock % 3 == 0));
+        }
+        let all: Vec<_> = reads.iter().zip(&told).map(|(read, told)| (read.0, read.1, told.1)).collect();
+        assert_eq!(all, expected, "packet {index} of message {msn}");
+        assert!(reads.iter().zip(&told).all(|(read, told)| read.1 == told.0) && reads.len() == told.len() && headers == 1);
     }
 }
 

@@ -8,6 +8,9 @@ use rand::{Rng, SeedableRng};
 use std::collections::{HashMap, VecDeque};
 use tx_support::Bench;
 
+/// A WQE and what stands behind it: a list of four pieces.
+type Entry = [u32; 32];
+
 fn with_sends(name: &str) -> BuildConfig {
     BuildConfig { sends: true, ..build(name).unwrap() }
 }
@@ -24,7 +27,7 @@ fn most(qp: usize) -> u32 {
 /// Tables 1, 3, 4 and 5 with small indices; doorbells and releases of the same few rows; requests that are over, in every second clock at most.
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(WorkFetch::<64>::new(&with_reads("ecp5")), clock: clock, inputs: {
+    difftest!(WorkFetch::<64>::new(&BuildConfig { sges: 4, ..with_reads("ecp5") }), clock: clock, inputs: {
         reset, fault, doorbell_valid, doorbell_qp, doorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data, rel_conn_valid, rel_conn,
         rel_qp_valid, rel_qp, request_done, request_done_qp, qperr_data, cr_desc_ready, cr_valid, cr_data, cr_last, cmsg_ready, msg_ready, msgrow_ready
     })
@@ -50,7 +53,7 @@ fn simulation_equals_verilog() {
     .stimulus(|random, cycle, inputs| {
         // rows are valid, connections small, rings of 16 entries
         let mut data = inputs.words("cfg_data").to_vec();
-        data[0] = data[0] & 0xFF00_0F00 | 1 | (random.below(4) as u32) << 16;
+        data[0] = data[0] & 0xFF00_0F40 | 1 | (random.below(4) as u32) << 16;
         data[4] = 0x44;
         data[8] &= 0x03FF_FFFF;
         inputs.set("cfg_data", data);
@@ -60,7 +63,7 @@ fn simulation_equals_verilog() {
         // opcodes are often known
         if random.chance(0.7) && !(inputs.previous("cr_valid") == 1 && inputs.sampled("cr_ready") == 0) {
             let mut data = inputs.words("cr_data").to_vec();
-            data[0] = data[0] & 0xFFFF_FF00 | random.below(8) as u32;
+            data[0] = data[0] & 0xFF00_FF00 | (random.below(6) as u32) << 16 | random.below(8) as u32;
             inputs.set("cr_data", data);
         }
         if cycle > 200 && random.chance(0.95) {
@@ -77,10 +80,10 @@ struct Host {
     rng: StdRng,
     config: BuildConfig,
     /// Ring memory by bus address.
-    memory: HashMap<u64, [u32; 16]>,
+    memory: HashMap<u64, Entry>,
     producer: Vec<u16>,
     /// WQEs posted and not yet seen, per QP: index and words.
-    posted: Vec<VecDeque<(u16, [u32; 16])>>,
+    posted: Vec<VecDeque<(u16, Entry)>>,
     msn: Vec<u32>,
     /// Accepted messages that use a receive of the peer.
     rq_seq: Vec<u32>,
@@ -93,7 +96,11 @@ struct Host {
     over: bool,
     /// Reads on their way: the clock they may answer, the address.
     reads: VecDeque<(u64, u64)>,
-    beats: VecDeque<([u32; 16], usize)>,
+    /// Words of an entry, those that were read, those on their way.
+    beats: VecDeque<(Entry, usize, usize)>,
+    /// Pieces told of since the last WQE came out: place, and where each ends in the message.
+    pieces: [(u64, u64); 4],
+    lists_taken: usize,
     /// Doorbells rung and not yet taken.
     bells: VecDeque<(usize, u16)>,
     outstanding_qp: Vec<usize>,
@@ -136,6 +143,8 @@ impl Host {
             over: false,
             reads: VecDeque::new(),
             beats: VecDeque::new(),
+            pieces: [(0, 0); 4],
+            lists_taken: 0,
             bells: VecDeque::new(),
             outstanding_qp: vec![0; config.qps],
             outstanding_conn: vec![0; config.conns],
@@ -175,12 +184,25 @@ impl Host {
         }
     }
 
+    /// Every other queue pair has lists, if the build has.
+    fn lists(&self, qp: usize) -> bool {
+        self.config.sges > 1 && !qp.is_multiple_of(2)
+    }
+
+    fn entry_bytes(&self, qp: usize) -> u64 {
+        if self.lists(qp) {
+            128
+        } else {
+            64
+        }
+    }
+
     /// The row of an open queue pair. The limit of every other one is named after it (D1).
     fn row(&self, qp: usize) -> [u32; 10] {
         let base = sq_base(qp);
         let conn = qp as u32 % 4;
         [
-            1 | conn << 16,
+            1 | u32::from(self.lists(qp)) << 6 | conn << 16,
             0x777 + qp as u32,
             base as u32,
             (base >> 32) as u32,
@@ -211,9 +233,13 @@ impl Host {
         panic!("table {table} is never applied");
     }
 
-    fn random_wqe(&mut self, good: bool) -> [u32; 16] {
-        let mut w: [u32; 16] = std::array::from_fn(|_| self.rng.random());
+    fn random_wqe(&mut self, good: bool) -> Entry {
+        let mut w: Entry = std::array::from_fn(|_| self.rng.random());
         w[0] &= 0xffff_0700;
+        if self.config.sges > 1 && (good || self.rng.random_bool(0.9)) {
+            let most = self.config.sges as u32 + u32::from(!good);
+            w[0] = w[0] & 0xff00_ffff | self.rng.random_range(0..=most) << 16;
+        }
         if self.config.reads {
             w[0] |= self.rng.random_range(0..7);
             if self.rng.random_bool(0.8) {
@@ -222,12 +248,29 @@ impl Host {
         } else if self.config.sends {
             w[0] |= self.rng.random_range(0..4);
         }
+        let (lkey, at, length) = self.random_piece(good, w[0] & 4 != 0);
+        (w[1], w[2], w[3], w[7]) = (lkey, at as u32, (at >> 32) as u32, length);
+        // lists are mostly of pieces that are there
+        let sound = self.rng.random_bool(0.8);
+        for sge in 0..4 {
+            let (lkey, at, length) = self.random_piece(good || sound, false);
+            let length = if sound { self.rng.random_range(0..100) } else { length };
+            w[16 + 4 * sge..][..4].copy_from_slice(&[at as u32, (at >> 32) as u32, length, lkey]);
+        }
+        if !good && self.rng.random_range(0..8) == 0 {
+            w[0] |= 1 << self.rng.random_range(0..8);
+        }
+        w
+    }
+
+    /// Key, address and length.
+    fn random_piece(&mut self, good: bool, atomic: bool) -> (u32, u64, u32) {
         let key = if good { 0 } else { self.rng.random_range(0..4usize) };
         let (base, size, ..) = KEYS[key];
-        w[1] = (key as u32) << 8 | (0x50 + key as u32);
+        let mut lkey = (key as u32) << 8 | (0x50 + key as u32);
         let length = if good {
             64
-        } else if w[0] & 4 != 0 && self.rng.random_bool(0.7) {
+        } else if atomic && self.rng.random_bool(0.7) {
             8
         } else {
             match self.rng.random_range(0..8) {
@@ -248,55 +291,68 @@ impl Host {
                 _ => base.wrapping_add(self.rng.random_range(0..0x8000)),
             }
         };
-        (w[2], w[3]) = (at as u32, (at >> 32) as u32);
-        w[7] = length;
-        if !good {
-            match self.rng.random_range(0..8) {
-                0 => w[0] |= 1 << self.rng.random_range(0..8),
-                1 => w[1] ^= 1 << self.rng.random_range(0..32),
-                _ => {}
-            }
+        if !good && self.rng.random_range(0..8) == 0 {
+            lkey ^= 1 << self.rng.random_range(0..32);
         }
-        w
+        (lkey, at, length)
+    }
+
+    /// The list of a WQE that has one: address, length, key of each piece.
+    fn list(&self, qp: usize, w: &Entry) -> Option<Vec<(u64, u64, u32)>> {
+        let count = (w[0] >> 16 & 0xff) as usize;
+        (self.lists(qp) && count > 1).then(|| {
+            let pieces = w[16..].chunks(4).take(count);
+            pieces.map(|w| (u64::from(w[0]) | u64::from(w[1]) << 32, u64::from(w[2]), w[3])).collect()
+        })
+    }
+
+    fn length(&self, qp: usize, w: &Entry) -> u64 {
+        self.list(qp, w).map_or(u64::from(w[7]), |list| list.iter().map(|piece| piece.1).sum())
     }
 
     /// W1, in its order.
-    fn status(&self, qp: usize, w: &[u32; 16]) -> u64 {
-        let (length, at) = (u64::from(w[7]), u64::from(w[2]) | u64::from(w[3]) << 32);
+    fn status(&self, qp: usize, w: &Entry) -> u64 {
+        let list = self.list(qp, w);
+        let only = (u64::from(w[2]) | u64::from(w[3]) << 32, u64::from(w[7]), w[1]);
+        let pieces = list.clone().unwrap_or(vec![only]);
+        let length = self.length(qp, w);
         let (opcode, highest) = (w[0] & 0xff, if self.config.reads { 6 } else { u32::from(self.config.sends) * 3 });
         let asks = (4..=6).contains(&opcode);
         if opcode > highest || asks && most(qp) == 0 {
             return 2;
         }
+        if list.is_some() && (asks || w[0] >> 16 & 0xff > self.config.sges as u32) {
+            return 2;
+        }
         if length > 1 << 31 || asks && opcode > 4 && length != 8 {
             return 1;
         }
-        if length == 0 {
-            return 0;
-        }
-        let index = (w[1] >> 8) as usize;
-        let inside = KEYS.get(index).is_some_and(|&(base, size, _, pd)| {
-            w[1] & 0xff == 0x50 + index as u32
-                && (index != 1 || !asks)
-                && pd == 5
-                && at >= base
-                && u128::from(at) + u128::from(length) <= u128::from(base) + u128::from(size)
-                && at.checked_add(length).is_some()
-        });
-        if inside {
+        let inside = |&(at, length, lkey): &(u64, u64, u32)| {
+            let index = (lkey >> 8) as usize;
+            let key = KEYS.get(index).filter(|_| lkey & 0xff == 0x50 + index as u32);
+            key.is_some_and(|&(base, size, _, pd)| {
+                (index != 1 || !asks)
+                    && pd == 5
+                    && at >= base
+                    && u128::from(at) + u128::from(length) <= u128::from(base) + u128::from(size)
+                    && at.checked_add(length).is_some()
+            })
+        };
+        if pieces.iter().filter(|piece| piece.1 > 0).all(inside) {
             0
         } else {
             4
         }
     }
 
-    fn post(&mut self, qp: usize, wqe: [u32; 16]) -> bool {
+    fn post(&mut self, qp: usize, wqe: Entry) -> bool {
         if self.posted[qp].len() + self.outstanding_qp[qp] + 2 > 1 << SQ_LOG2 {
             return false;
         }
         let index = self.producer[qp];
         let slot = u64::from(index) & ((1 << SQ_LOG2) - 1);
-        self.memory.insert(sq_base(qp) + 64 * slot, wqe);
+        let at = sq_base(qp) + self.entry_bytes(qp) * slot;
+        self.memory.insert(at, wqe);
         self.producer[qp] = index.wrapping_add(1);
         self.posted[qp].push_back((index, wqe));
         true
@@ -309,25 +365,26 @@ impl Host {
         let ready = !self.rng.random_bool(slow);
         self.bench.set("cr_desc_ready", ready.into());
         if ready && self.bench.high("cr_desc_valid") {
-            assert_eq!(self.bench.get("cr_desc_len"), 64);
             let at = self.bench.get("cr_desc_addr");
+            assert_eq!(self.bench.get("cr_desc_len"), self.entry_bytes(((at - sq_base(0)) / 0x10_0000) as usize));
             self.reads.push_back((now + self.latency, at));
         }
         if self.beats.is_empty() && self.reads.front().is_some_and(|r| r.0 <= now) {
             let at = self.reads.pop_front().unwrap().1;
             let words = *self.memory.get(&at).unwrap_or_else(|| panic!("a read at {at:#x}, where nothing was posted"));
-            self.beats.push_back((words, 0));
+            let bytes = self.entry_bytes(((at - sq_base(0)) / 0x10_0000) as usize);
+            self.beats.push_back((words, 0, bytes as usize / 4));
         }
         let offered = !self.beats.is_empty() && !self.rng.random_bool(slow);
         self.bench.set("cr_valid", offered.into());
         if offered {
-            let (words, at) = self.beats[0];
+            let (words, at, end) = self.beats[0];
             let n = self.width / 32;
             self.bench.set_words("cr_data", &words[at..at + n]);
-            self.bench.set("cr_last", (at + n == 16).into());
+            self.bench.set("cr_last", (at + n == end).into());
             if self.bench.high("cr_ready") {
                 self.beats[0].1 += n;
-                if at + n == 16 {
+                if at + n == end {
                     self.beats.pop_front();
                 }
             }
@@ -362,6 +419,10 @@ impl Host {
             self.bench.set(name, ready.into());
         }
         let seen = self.output();
+        if self.bench.high("msgpiece_write") {
+            let at = self.bench.get("msgpiece_at") as usize;
+            self.pieces[at] = (self.bench.get("msgpiece_addr"), self.bench.get("msgpiece_end"));
+        }
         self.bench.clock();
         self.clock += 1;
         seen
@@ -388,9 +449,10 @@ impl Host {
         let qp = b.get("msg_qp") as usize;
         let (index, wqe) = self.posted[qp].pop_front().expect("a WQE that was not posted");
         let status = self.status(qp, &wqe);
+        let (list, length) = (self.list(qp, &wqe), self.length(qp, &wqe));
         let b = &mut self.bench;
         let conn = qp % 4;
-        let (length, msn) = (u64::from(wqe[7]), u64::from(self.msn[qp] & 0xff_ffff));
+        let msn = u64::from(self.msn[qp] & 0xff_ffff);
         let pair = |i: usize| u64::from(wqe[i]) | u64::from(wqe[i + 1]) << 32;
         assert_eq!(b.get("cmsg_status"), status, "WQE {wqe:x?}");
         assert_eq!(msg, status == 0);
@@ -401,7 +463,7 @@ impl Host {
             (pair(10), (wqe[0] >> 8 & 1).into(), (wqe[0] & 0xff).into())
         );
         assert!(b.high("commit_valid"));
-        assert_eq!(b.words("commit_data"), wqe);
+        assert_eq!(b.words("commit_data"), wqe[..16]);
         if status == 0 {
             let opcode = wqe[0] & 0xff;
             let asks = opcode >= 4;
@@ -410,7 +472,19 @@ impl Host {
             assert_eq!(b.get("cmsg_length"), length);
             let m = self.config.msgs_per_stream as u64;
             assert_eq!(b.get("msgrow_addr"), qp as u64 * m + msn % m);
-            if length > 0 {
+            assert_eq!(b.high("msgrow_listed"), list.is_some());
+            if let Some(list) = &list {
+                let mut end = 0;
+                for ((addr, length, lkey), told) in list.iter().zip(self.pieces) {
+                    end += length;
+                    assert_eq!(told.1, end);
+                    if *length > 0 {
+                        let (base, _, dma, _) = KEYS[(lkey >> 8) as usize];
+                        assert_eq!(told.0, addr - base + dma);
+                    }
+                }
+                self.lists_taken += 1;
+            } else if length > 0 {
                 let (base, _, dma, _) = KEYS[(wqe[1] >> 8) as usize];
                 assert_eq!(b.get("msgrow_laddr"), pair(2) - base + dma);
             }
@@ -487,20 +561,24 @@ fn random_run<const W: usize>(config: BuildConfig, seed: u64) -> Host {
     host
 }
 
+/// Half of all queue pairs have lists, where the build has.
 #[test]
 fn w1_every_wqe_once_in_order_64() {
-    random_run::<64>(build("ecp5").unwrap(), 1);
+    let host = random_run::<64>(BuildConfig { sges: 2, ..build("ecp5").unwrap() }, 1);
+    assert!(host.lists_taken > 20, "{}", host.lists_taken);
 }
 
 #[test]
 fn w1_every_wqe_once_in_order_128() {
     random_run::<128>(build("sim").unwrap(), 2);
-    random_run::<128>(build("sim_min").unwrap(), 3);
+    let host = random_run::<128>(build("sim_min").unwrap(), 3);
+    assert!(host.lists_taken > 20, "{}", host.lists_taken);
 }
 
 #[test]
 fn w1_every_wqe_once_in_order_512() {
-    random_run::<512>(build("bench512").unwrap(), 4);
+    let host = random_run::<512>(BuildConfig { sges: 4, ..build("bench512").unwrap() }, 4);
+    assert!(host.lists_taken > 20, "{}", host.lists_taken);
 }
 
 /// Section 11: SENDs and immediates, and the number of the receive that each uses; a refused one uses none.

@@ -3,7 +3,7 @@
 //! In: the configurations that the golden model takes. Out: rows for the engine, and back again. Model and engine are configured from the
 //! same values; field positions come from the register map only.
 use mrnic_model::config::{ConnConfig, KeyConfig, PathConfig, QpAccess, QpConfig, Rights};
-use mrnic_regs::{table, Field};
+use mrnic_regs::{ring, table, Field};
 use mrnic_wire::{IpPair, NetAddr};
 
 /// A row of 16 words.
@@ -22,12 +22,21 @@ pub struct TableWrite {
 pub struct Rings {
     pub sq_base: u64,
     pub sq_log2: u8,
+    /// Entries of the send queue have 128 bytes: a WQE, then four SGEs.
+    pub sq_lists: bool,
     pub cq_base: u64,
     pub cq_log2: u8,
     pub rq_base: u64,
     pub rq_log2: u8,
     /// Receives complete here; as many entries as at `cq_base`.
     pub rcq_base: u64,
+}
+
+impl Rings {
+    /// Bytes of an entry of the send queue.
+    pub fn sq_entry_bytes(&self) -> u64 {
+        (ring::wqe::BYTES as u64) << u8::from(self.sq_lists)
+    }
 }
 
 /// Closes a row: a connection, a queue pair or a memory region.
@@ -106,6 +115,7 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
         .set(f::REMOTE_ATOMIC, u8::from(q.access.remote_atomic))
         .set(f::CONN, q.conn)
         .set(f::PEER_QPN, q.peer_qpn)
+        .set(f::LISTS, u8::from(r.sq_lists))
         .set(f::SQ_BASE, r.sq_base)
         .set(f::SQ_LOG2, r.sq_log2)
         .set(f::CQ_LOG2, r.cq_log2)
@@ -229,6 +239,7 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
     let rings = Rings {
         sq_base: f::SQ_BASE.get(row),
         sq_log2: f::SQ_LOG2.get(row) as u8,
+        sq_lists: bit(f::LISTS),
         cq_base: f::CQ_BASE.get(row),
         cq_log2: config.cq_log2,
         rq_base: f::RQ_BASE.get(row),
@@ -311,7 +322,7 @@ mod tests {
         let limits = QpConfig { access, max_rd_atomic: 3, max_dest_rd_atomic: 0xfe, ..QpConfig::new(5, 0xabcdef) };
         let config = QpConfig { pd: 9, cq_log2: 7, tx_start_msn: 0xff_ffff, rx_start_msn: 1, ..limits };
         let (cq_base, rq_base, rcq_base) = (0x7fff_0000_1000, 0x7fff_0000_2000, 1 << 62);
-        let rings = Rings { sq_base: 1 << 63, sq_log2: 6, cq_base, cq_log2: 7, rq_base, rq_log2: 5, rcq_base };
+        let rings = Rings { sq_base: 1 << 63, sq_log2: 6, sq_lists: true, cq_base, cq_log2: 7, rq_base, rq_log2: 5, rcq_base };
         assert_eq!(read_qp(&qp(11, &config, &rings).row), Some((config, rings)));
         assert_eq!(read_qp(&closed(3, 11).row), None);
         let rights = Rights { remote_write: true, ..Rights::default() };

@@ -46,7 +46,7 @@ pub const LADDER: &[Row] = &[
     row(Single, true, "ibv_devices"),
     row(Single, true, "ibv_devinfo -v"),
     row(Soak, true, "soak --rounds 50"),
-    row(Soak, true, "soak --one-piece --rounds 50"),
+    row(Soak, true, "soak --send-lists --rounds 50"),
     row(Soak, true, "soak --sends --rounds 20"),
     row(Soak, true, "soak --writes --rounds 20"),
     row(Pair, true, "ibv_rc_pingpong -g 0 -n 200"),
@@ -122,7 +122,7 @@ impl Row {
         match self.program() {
             _ if self.line.contains("srq") => Some("the RTL has no shared receive queues"),
             "soak" if self.line.starts_with("soak --rounds") => {
-                Some("it asks for scatter lists: `soak --one-piece` is for the RTL")
+                Some("it asks for scatter lists: `soak --send-lists` is for the RTL")
             }
             "pyverbs" if self.line.ends_with("test_qp") || self.line.ends_with("all modules") => {
                 Some("they ask for shared receive queues and scatter lists too")
@@ -192,7 +192,7 @@ mod tests {
         let lines = |device| LADDER.iter().filter(move |row| row.not_for(device).is_none()).map(|row| row.line);
         assert_eq!(lines("model").count(), LADDER.len());
         let of_rtl: Vec<_> = lines("rtl").collect();
-        for line in ["ibv_devinfo -v", "soak --one-piece --rounds 50", "ib_read_bw -q 4 -n 50", "ib_atomic_lat -n 100"] {
+        for line in ["ibv_devinfo -v", "soak --send-lists --rounds 50", "ib_read_bw -q 4 -n 50", "ib_atomic_lat -n 100"] {
             assert!(of_rtl.contains(&line), "{line}");
         }
         for word in ["srq", "test_qp ", "all modules", "soak --rounds"] {

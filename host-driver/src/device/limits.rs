@@ -62,8 +62,10 @@ pub struct Limits {
     pub hardware_version: u32,
     pub max_qp: u32,
     pub max_qp_wr: u32,
-    /// At most [`Limits::SGES_MAX`].
+    /// Of every request and receive; at most [`Limits::SGES_MAX`].
     pub max_sge: u32,
+    /// Of SENDs and WRITEs, which may have more.
+    pub max_send_sge: u32,
     /// At most [`Limits::INLINE_BYTES_MAX`].
     pub max_inline_bytes: u32,
     pub max_cq: u32,

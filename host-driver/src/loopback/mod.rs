@@ -49,6 +49,7 @@ pub fn limits() -> Limits {
         max_qp: 4096,
         max_qp_wr: 16_384,
         max_sge: Limits::SGES_MAX as u32,
+        max_send_sge: Limits::SGES_MAX as u32,
         max_inline_bytes: Limits::INLINE_BYTES_MAX as u32,
         max_cq: 4096,
         max_cqe: 1 << 20,

@@ -98,6 +98,7 @@ fn limits() -> Limits {
         max_qp: QPS - FIRST_QPN,
         max_qp_wr: 16_384,
         max_sge: mrnic_model::SGES_MAX as u32,
+        max_send_sge: mrnic_model::SGES_MAX as u32,
         max_inline_bytes: Limits::INLINE_BYTES_MAX as u32,
         max_cq: 4096,
         max_cqe: 1 << 20,

@@ -4,6 +4,7 @@
 //! [`Engine::run`] does all that can be done now.
 use super::carrier::Carrier;
 use super::qp::Entry;
+use super::rings::SGES_MAX;
 use super::{random, Sizes, FIRST_QPN};
 use crate::completions::{self, Cq};
 use crate::device::*;
@@ -162,6 +163,8 @@ impl Engine {
             keys: identity.keys,
             sends: reg::caps2::SENDS.get(&caps2) == 1,
             reads: reg::caps2::READS.get(&caps2) == 1,
+            // More than an entry of the send queue has room for is of no use.
+            sges: (reg::caps2::SGES.get(&caps2) as u32).clamp(1, SGES_MAX),
             messages: 1 << reg::caps::MSGS_LOG2.get(&caps),
         };
         if sizes.qps <= FIRST_QPN || sizes.keys < 2 {

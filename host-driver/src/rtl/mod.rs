@@ -45,6 +45,8 @@ pub struct Sizes {
     pub sends: bool,
     /// It has READ and atomics.
     pub reads: bool,
+    /// Pieces of memory that a SEND or WRITE may take its data from.
+    pub sges: u32,
     /// Requests of a queue pair that may be outstanding.
     pub messages: u32,
 }
@@ -92,7 +94,7 @@ impl Provider for RtlProvider {
     }
 }
 
-/// What the RTL can do: RDMA WRITE and SEND with and without immediate, READ and atomics, out of one piece of memory and into one.
+/// What the RTL can do: RDMA WRITE and SEND with and without immediate, out of several pieces of memory; READ and atomics; into one piece.
 fn limits(sizes: &Sizes, build: &str) -> Limits {
     // Programs state at least 1, also where they read nothing.
     let max_rd_atomic = if sizes.reads { sizes.messages } else { 1 };
@@ -105,6 +107,7 @@ fn limits(sizes: &Sizes, build: &str) -> Limits {
         max_qp: sizes.qps - FIRST_QPN,
         max_qp_wr: WR_MAX,
         max_sge: 1,
+        max_send_sge: sizes.sges,
         max_inline_bytes: Limits::INLINE_BYTES_MAX as u32,
         max_cq: 256,
         max_cqe: 1 << 18,

@@ -232,7 +232,7 @@ impl Qp {
     ) -> Result<Arc<Self>, DeviceError> {
         let mut engine = lock(&shared.engine);
         let capacity = spec.capacity;
-        let mut queues = Queues::new(capacity.max_send_wr, capacity.max_recv_wr, None);
+        let mut queues = Queues::new(capacity.max_send_wr, capacity.max_recv_wr, capacity.max_send_sge, None);
         let qpn = engine.free_qpns.pop_front().ok_or(DeviceError::Exhausted { what: "QPs" })?;
         let (addr, bytes) = queues.rings.range();
         let mapped = engine.carrier.map_dma(addr, bytes);

@@ -2,10 +2,10 @@
 //!
 //! In: requests and receives of the program. Out: WQEs and receives in the rings, and completions for those that have ended, in their order. Each
 //! keeps its slot until then.
-use super::rings::{Cqe, QueueRings, Recv};
+use super::rings::{Cqe, QueueRings, Recv, SGES_MAX};
 use crate::device::{Completion, CompletionKind, Payload, PostError, RecvRequest, SendRequest, WcStatus};
 use crate::model::{wqe_of, InlineSlab};
-use mrnic_model::Wqe;
+use mrnic_model::{Sge, Wqe};
 use mrnic_regs::code;
 
 /// MAK.code bad_qp.
@@ -26,6 +26,8 @@ pub struct Queues {
     /// What a slot of the receive queue holds: wr_id.
     receives: Vec<u64>,
     pub inline: Option<InlineSlab>,
+    /// Pieces that a request may have.
+    pieces: usize,
     /// Requests and receives that have ended.
     completed: u64,
     received: u64,
@@ -49,7 +51,7 @@ fn status_of(cqe: &Cqe) -> WcStatus {
     }
 }
 
-/// The only piece of a list, or none; one without bytes touches no key.
+/// The only piece of a list, or none.
 fn piece(list: &[crate::device::Sge]) -> Result<(u64, u32, u32), PostError> {
     match list {
         [] => Ok((0, 0, 0)),
@@ -59,14 +61,16 @@ fn piece(list: &[crate::device::Sge]) -> Result<(u64, u32, u32), PostError> {
 }
 
 impl Queues {
-    pub fn new(requests: u32, receives: u32, inline: Option<InlineSlab>) -> Self {
-        let rings = QueueRings::new(requests, receives);
+    /// `pieces` is how many a SEND or WRITE may have.
+    pub fn new(requests: u32, receives: u32, pieces: u32, inline: Option<InlineSlab>) -> Self {
+        let rings = QueueRings::new(requests, receives, pieces > 1);
         let (sends, recvs) = rings.depths();
         Queues {
             requests: vec![Request::default(); sends as usize],
             receives: vec![0; recvs as usize],
             rings,
             inline,
+            pieces: pieces.clamp(1, SGES_MAX) as usize,
             completed: 0,
             received: 0,
         }
@@ -103,18 +107,33 @@ impl Queues {
 
     /// Writes a request into the ring. The caller has seen that a slot is free. A refused one changes nothing.
     pub fn push(&mut self, request: &SendRequest<'_>) -> Result<(), PostError> {
+        let mut list = [Sge::default(); SGES_MAX as usize];
+        let mut count = 0;
         let (laddr, lkey, length) = match request.payload {
             Payload::Inline(data) => match &mut self.inline {
                 Some(slab) => slab.store(data).map(|sge| (sge.addr, sge.lkey, sge.len)).ok_or(PostError::BadInline)?,
                 None if data.is_empty() => (0, 0, 0),
                 None => return Err(PostError::BadInline),
             },
-            Payload::Sges(list) => piece(list)?,
+            Payload::Sges(sges) => {
+                // Pieces without bytes touch no key.
+                for sge in sges.iter().filter(|sge| sge.length > 0) {
+                    let place = list.get_mut(..self.pieces).and_then(|list| list.get_mut(count));
+                    *place.ok_or(PostError::TooManySges)? = Sge { addr: sge.addr, len: sge.length, lkey: sge.lkey };
+                    count += 1;
+                }
+                // What a READ or an atomic brings goes to one piece.
+                if count > 1 && request.op.is_read_or_atomic() {
+                    return Err(PostError::TooManySges);
+                }
+                (list[0].addr, list[0].lkey, request.payload.length_bytes() as u32)
+            }
         };
         let slot = self.slot(self.rings.produced().0);
         self.requests[slot] = Request { wr_id: request.wr_id, kind: request.op.completion(), signaled: request.signaled };
         let (fence, solicited, wr_id) = (request.fenced, request.solicited, request.wr_id);
-        self.rings.push(&Wqe { fence, solicited, wr_id, laddr, lkey, length, ..wqe_of(request.op) });
+        let wqe = Wqe { fence, solicited, wr_id, laddr, lkey, length, ..wqe_of(request.op) };
+        self.rings.push(&wqe, if count > 1 { &list[..count] } else { &[] });
         Ok(())
     }
 
@@ -196,6 +215,7 @@ impl Queues {
 mod tests {
     use super::*;
     use crate::device::{Remote, SendOp, Sge};
+    use mrnic_regs::ring;
 
     const REMOTE: Remote = Remote { addr: 1, rkey: 2 };
 
@@ -206,7 +226,7 @@ mod tests {
 
     #[test]
     fn requests_and_receives_end_once_and_in_order() {
-        let mut queue = Queues::new(4, 4, None);
+        let mut queue = Queues::new(4, 4, 1, None);
         let sge = [Sge { addr: 5, length: 6, lkey: 7 }];
         for wr_id in 0..3 {
             queue.push(&write(Payload::Sges(&sge), wr_id)).unwrap();
@@ -226,9 +246,27 @@ mod tests {
     }
 
     #[test]
+    fn a_list_stands_behind_its_request() {
+        let mut queue = Queues::new(4, 4, 4, None);
+        let sge = |addr, length| Sge { addr, length, lkey: 9 };
+        queue.push(&write(Payload::Sges(&[sge(1 << 40, 3), sge(7, 0), sge(2, 5)]), 0)).unwrap();
+        queue.push(&write(Payload::Sges(&[sge(7, 0), sge(3, 6)]), 1)).unwrap();
+        let word = |slot: usize, i| unsafe { (queue.rings.rings().sq_base as *const u32).add(slot * 32 + i).read() };
+        assert!(queue.rings.rings().sq_lists);
+        let list = [16, 17, 18, 19, 20, 21, 22, 23].map(|i| word(0, i));
+        assert_eq!((word(0, 0) >> 16, word(0, 7), list), (2, 8, [0, 1 << 8, 3, 9, 2, 0, 5, 9]));
+        assert_eq!((word(1, 0) >> 16, word(1, 1), word(1, 2), word(1, 7)), (0, 9, 3, 6), "one piece has bytes");
+        let two = [sge(1, 1), sge(2, 2)];
+        let read = SendRequest { op: SendOp::Read { remote: REMOTE }, ..write(Payload::Sges(&two), 2) };
+        assert_eq!(queue.push(&read), Err(PostError::TooManySges));
+        assert_eq!(queue.push(&write(Payload::Sges(&[sge(1, 1); 5]), 2)), Err(PostError::TooManySges));
+        assert_eq!((queue.outstanding(), ring::wqe::BYTES), (2, 64));
+    }
+
+    #[test]
     fn what_the_rtl_does_not_do_is_refused_and_changes_nothing() {
-        let mut queue = Queues::new(4, 4, None);
-        let sges = [Sge::default(); 2];
+        let mut queue = Queues::new(4, 4, 1, None);
+        let sges = [Sge { addr: 1, length: 1, lkey: 1 }; 2];
         assert_eq!(queue.push(&write(Payload::Sges(&sges), 0)), Err(PostError::TooManySges));
         assert_eq!(queue.push_recv(&RecvRequest { wr_id: 0, sges: &sges }), Err(PostError::TooManySges));
         assert_eq!(queue.push(&write(Payload::Inline(&[1]), 0)), Err(PostError::BadInline));

@@ -3,16 +3,23 @@
 //! In: WQEs and receives to write. Out: CQEs that the NIC has written, each once, in order. A slot is written again only after its CQE was taken.
 use super::pages::Pages;
 use mrnic_host_bus::rows::Rings;
-use mrnic_model::Wqe;
+use mrnic_model::{Sge, Wqe};
 use mrnic_regs::ring;
 use std::sync::atomic::{fence, AtomicU32, Ordering};
 
 /// Smaller rings save nothing.
 const LOG2_MIN: u8 = 4;
 
-/// A request of one piece, as it lies in the send queue.
-fn words_of(wqe: &Wqe) -> [u32; ring::wqe::BYTES / 4] {
-    let mut words = [0; ring::wqe::BYTES / 4];
+/// Pieces that an entry of the send queue has room for.
+pub const SGES_MAX: u32 = 4;
+/// Words of a WQE, of an SGE, and of both in an entry.
+const WQE_WORDS: usize = ring::wqe::BYTES / 4;
+const SGE_WORDS: usize = ring::sge::BYTES / 4;
+const ENTRY_WORDS: usize = WQE_WORDS + SGES_MAX as usize * SGE_WORDS;
+
+/// A request as it lies in the send queue, with the list behind it.
+fn words_of(wqe: &Wqe, list: &[Sge]) -> [u32; ENTRY_WORDS] {
+    let mut words = [0; ENTRY_WORDS];
     ring::wqe::OPCODE.set(&mut words, wqe.opcode.into());
     // Also those whose completion the program does not want to see: it frees their slot.
     ring::wqe::SIGNALED.set(&mut words, 1);
@@ -27,6 +34,12 @@ fn words_of(wqe: &Wqe) -> [u32; ring::wqe::BYTES / 4] {
     ring::wqe::WR_ID.set(&mut words, wqe.wr_id.into());
     ring::wqe::SWAP_ADD.set(&mut words, wqe.swap_add.into());
     ring::wqe::COMPARE.set(&mut words, wqe.compare.into());
+    ring::wqe::NUM_SGE.set(&mut words, list.len() as u128);
+    for (piece, sge) in words[WQE_WORDS..].chunks_exact_mut(SGE_WORDS).zip(list) {
+        ring::sge::ADDR.set(piece, sge.addr.into());
+        ring::sge::LENGTH.set(piece, sge.len.into());
+        ring::sge::LKEY.set(piece, sge.lkey.into());
+    }
     words
 }
 
@@ -142,17 +155,14 @@ fn log2_of(entries: u32) -> u8 {
 }
 
 impl QueueRings {
-    /// Rings for so many requests and receives.
-    pub fn new(requests: u32, receives: u32) -> Self {
+    /// Rings for so many requests and receives; `lists`: requests may have more than one piece.
+    pub fn new(requests: u32, receives: u32, lists: bool) -> Self {
+        let entry_bytes = ring::wqe::BYTES << u8::from(lists);
         let (sq_log2, rq_log2) = (log2_of(requests), log2_of(receives));
         // Both completion queues have the same size: the golden model knows one for a queue pair.
         let cq_log2 = sq_log2.max(rq_log2);
-        let sizes = [
-            ring::wqe::BYTES << sq_log2,
-            ring::cqe::BYTES << cq_log2,
-            ring::recv::BYTES << rq_log2,
-            ring::cqe::BYTES << cq_log2,
-        ];
+        let sizes =
+            [entry_bytes << sq_log2, ring::cqe::BYTES << cq_log2, ring::recv::BYTES << rq_log2, ring::cqe::BYTES << cq_log2];
         let pages = Pages::new(sizes.iter().sum());
         let mut at = 0;
         let starts = sizes.map(|bytes| {
@@ -161,7 +171,7 @@ impl QueueRings {
             start
         });
         QueueRings {
-            sends: WorkRing { start: starts[0], entry_bytes: ring::wqe::BYTES, log2: sq_log2, produced: 0 },
+            sends: WorkRing { start: starts[0], entry_bytes, log2: sq_log2, produced: 0 },
             sent: CompletionRing { start: starts[1], log2: cq_log2, consumed: 0 },
             receives: WorkRing { start: starts[2], entry_bytes: ring::recv::BYTES, log2: rq_log2, produced: 0 },
             received: CompletionRing { start: starts[3], log2: cq_log2, consumed: 0 },
@@ -178,6 +188,7 @@ impl QueueRings {
         Rings {
             sq_base: self.sends.start as u64,
             sq_log2: self.sends.log2,
+            sq_lists: self.sends.entry_bytes > ring::wqe::BYTES,
             cq_base: self.sent.start as u64,
             cq_log2: self.sent.log2,
             rq_base: self.receives.start as u64,
@@ -203,8 +214,10 @@ impl QueueRings {
         (self.receives.produced, self.received.consumed) = (0, 0);
     }
 
-    pub fn push(&mut self, wqe: &Wqe) {
-        self.sends.push(&words_of(wqe));
+    /// `list` is empty, or the pieces of a request that has more than one; then the rings have lists.
+    pub fn push(&mut self, wqe: &Wqe, list: &[Sge]) {
+        let words = words_of(wqe, list);
+        self.sends.push(&words[..self.sends.entry_bytes / 4]);
     }
 
     pub fn push_recv(&mut self, recv: &Recv) {
@@ -241,7 +254,7 @@ mod tests {
 
     #[test]
     fn completions_are_taken_once_over_many_rounds_and_the_rings_are_apart() {
-        let mut rings = QueueRings::new(5, 40);
+        let mut rings = QueueRings::new(5, 40, false);
         assert_eq!((rings.depths(), rings.range().0 % 4096), ((16, 64), 0));
         let message =
             Wqe { opcode: 3, wr_id: 3, laddr: 1 << 40, lkey: 7, length: 77, imm: 5, solicited: true, ..Wqe::default() };
@@ -250,7 +263,7 @@ mod tests {
         let at = rings.rings();
         for i in 0..1000u64 {
             assert_eq!((rings.pop(), rings.pop_recv()), (None, None));
-            rings.push(&wqe);
+            rings.push(&wqe, &[]);
             rings.push_recv(&recv);
             complete(at.rcq_base, at.cq_log2, i, 128 << 8 | 3 << 24, !i as u32, i as u32);
             assert_eq!(rings.pop(), None);

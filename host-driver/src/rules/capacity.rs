@@ -13,7 +13,7 @@ fn at_most(what: &'static str, wanted: u32, most: u32) -> Result<(), DeviceError
 /// Checks the queues of a new QP. Receive sizes do not matter on an SRQ.
 pub fn check_capacity(capacity: &Capacity, limits: &Limits, on_srq: bool) -> Result<(), DeviceError> {
     at_most("max_send_wr", capacity.max_send_wr, limits.max_qp_wr)?;
-    at_most("max_send_sge", capacity.max_send_sge, limits.max_sge)?;
+    at_most("max_send_sge", capacity.max_send_sge, limits.max_send_sge)?;
     at_most("max_inline_data", capacity.max_inline_bytes, limits.max_inline_bytes)?;
     if !on_srq {
         at_most("max_recv_wr", capacity.max_recv_wr, limits.max_qp_wr)?;

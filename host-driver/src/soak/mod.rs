@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub enum Kinds {
     #[default]
     All,
+    /// All opcodes; SEND and RDMA WRITE out of several pieces, the rest, and receives, into one.
+    SendLists,
     /// All opcodes, out of one piece and into one.
     OnePiece,
     /// SEND and RDMA WRITE, with and without immediate; out of one piece and into one.

@@ -109,11 +109,12 @@ impl Plan {
 
     fn request(&mut self, rng: &mut SmallRng, base: usize, responder: &Address, kinds: Kinds) -> Request {
         let opcode = match kinds {
-            Kinds::All | Kinds::OnePiece => OPCODES[rng.random_range(0..OPCODES.len())],
+            Kinds::All | Kinds::SendLists | Kinds::OnePiece => OPCODES[rng.random_range(0..OPCODES.len())],
             Kinds::SendsAndWrites => OPCODES[rng.random_range(0..SENDS_AND_WRITES)],
             Kinds::Writes => IBV_WR_RDMA_WRITE,
         };
-        let one_piece = kinds != Kinds::All;
+        let leaves = OPCODES[..SENDS_AND_WRITES].contains(&opcode);
+        let one_piece = !(kinds == Kinds::All || kinds == Kinds::SendLists && leaves);
         let atomic = matches!(opcode, IBV_WR_ATOMIC_CMP_AND_SWP | IBV_WR_ATOMIC_FETCH_AND_ADD);
         let bytes = if atomic { 8 } else { length(rng) };
         let near_at = base + rng.random_range(0..SLOT_BYTES - bytes);
@@ -163,7 +164,7 @@ impl Plan {
         if matches!(opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM | IBV_WR_RDMA_WRITE_WITH_IMM) {
             // Sometimes a buffer that is longer than the message.
             let room = (base + SLOT_BYTES - far_at).min(bytes + rng.random_range(0..2) * 7);
-            request.buffer = Some(if one_piece { vec![(far_at, room)] } else { pieces(rng, far_at, room) });
+            request.buffer = Some(if kinds != Kinds::All { vec![(far_at, room)] } else { pieces(rng, far_at, room) });
         }
         request
     }
@@ -189,6 +190,10 @@ mod tests {
         let one_piece = |r: &Request| r.source.len() == 1 && r.buffer.as_ref().is_none_or(|b| b.len() == 1);
         let (whole, simple) = (of(Kinds::OnePiece), of(Kinds::SendsAndWrites));
         assert!(whole.iter().chain(&simple).all(one_piece) && !all.iter().all(one_piece));
+        let lists = of(Kinds::SendLists);
+        assert!(lists.iter().all(|r| r.buffer.as_ref().is_none_or(|b| b.len() == 1)));
+        let leaves = |r: &&Request| OPCODES[..SENDS_AND_WRITES].contains(&r.opcode);
+        assert!(lists.iter().filter(leaves).any(|r| r.source.len() == 4) && lists.iter().all(|r| leaves(&r) || one_piece(r)));
         assert!(OPCODES.iter().all(|opcode| whole.iter().any(|r| r.opcode == *opcode)));
         assert!((0..OPCODES.len()).all(|i| simple.iter().any(|r| r.opcode == OPCODES[i]) == (i < SENDS_AND_WRITES)));
         let writes = Plan::new(3, 5, true, &responder, Kinds::Writes).requests;

@@ -205,7 +205,7 @@ impl Station {
                     _ => self.open_qps.insert(index),
                 };
                 if let Some((_, rings)) = rows::read_qp(row) {
-                    self.nic.memory.forget_reads(rings.sq_base, (ring::wqe::BYTES as u64) << rings.sq_log2);
+                    self.nic.memory.forget_reads(rings.sq_base, rings.sq_entry_bytes() << rings.sq_log2);
                     self.nic.memory.forget_reads(rings.rq_base, (ring::recv::BYTES as u64) << rings.rq_log2);
                 }
             }

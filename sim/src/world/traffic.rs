@@ -8,7 +8,7 @@ use crate::fabric::port_on_plane;
 use crate::receiver::{Receive, Receiver};
 use crate::scenario::{Op, Scenario, Traffic};
 use crate::setup::NodeSetup;
-use crate::software::{pattern, Stream, Transfer, Write};
+use crate::software::{pattern, Stream, Transfer, Write, LIST};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, QpAccess, QpConfig, Rights, RATE_UNLIMITED};
 use mrnic_nic::config::BuildConfig;
 use mrnic_regs::code;
@@ -21,6 +21,8 @@ use std::sync::Arc;
 const HEAD_START_PS: u64 = 10_000_000;
 /// Difference between the addresses of software and those of the bus, so that a missing translation shows.
 const TRANSLATION: u64 = 0x7000_0000_0000;
+/// Bytes between two pieces of memory, at most.
+const GAP: usize = 64;
 
 fn address(ipv6: bool, from: usize, to: usize) -> NetAddr {
     let mac = |n: usize| [2, 0, 0, 0, 0, n as u8 + 1];
@@ -98,6 +100,7 @@ pub(super) fn traffic(
             }
             None => nodes[holder].nic.memory.write(at, &sent)?,
         }
+        let cuts: Vec<Vec<u32>> = (0..t.messages()).map(|m| cut(t, m, scenario.connection.mtu_bytes, rng)).collect();
         let mut region = |node: usize, base: u64, length: u64, rights: Rights| -> Result<u32, RunError> {
             let index = setups[node].keys.len() as u32 + 1;
             if index as usize >= build.keys {
@@ -109,6 +112,13 @@ pub(super) fn traffic(
             Ok(key_of(index, key.key_low))
         };
         let lkey = region(t.from, local, t.bytes, Rights { local_write: t.op.is_request(), ..Rights::default() })?;
+        // pieces lie apart, in memory of their own
+        let room_of_pieces = t.bytes as usize + cuts.iter().map(Vec::len).sum::<usize>() * GAP;
+        let (mut next_piece, mut list_key) = (0, 0);
+        if t.pieces > 1 {
+            next_piece = nodes[t.from].nic.memory.allocate(room_of_pieces, t.misalign[0], false);
+            list_key = region(t.from, next_piece, room_of_pieces as u64, Rights::default())?;
+        }
         let rights = Rights {
             remote_write: !t.op.is_send() && !t.op.is_request(),
             local_write: t.op.is_send(),
@@ -123,7 +133,8 @@ pub(super) fn traffic(
             let (qa, qb) = (setups[t.from].qps.len() as u16, setups[t.to].qps.len() as u16);
             let msn: [u32; 2] = [rng.random_range(0..1 << 24), rng.random_range(0..1 << 24)];
             for (node, peer, qp, peer_qp, dir) in [(t.from, t.to, qa, qb, 0), (t.to, t.from, qb, qa, 1)] {
-                let stream = Stream::new(node, qp, &mut nodes[node].nic.memory);
+                let mut stream = Stream::new(node, qp, &mut nodes[node].nic.memory);
+                stream.rings.sq_lists = t.pieces > 1;
                 let mut q = QpConfig::new(conn_index(node, peer), u32::from(peer_qp));
                 q.pd = 1;
                 q.tx_start_msn = msn[dir];
@@ -151,6 +162,16 @@ pub(super) fn traffic(
             let imm = if t.op.has_imm() { rng.random() } else { 0 };
             let solicited = t.op.is_consuming() && m % 3 == 0;
             let operation = atomics.as_ref().map(|a| a.operations[m as usize]);
+            let mut list = [(0, 0, 0); LIST];
+            let mut done = offset as usize;
+            for (sge, bytes) in list.iter_mut().zip(&cuts[m as usize]).filter(|_| t.pieces > 1) {
+                let data = &sent[done..done + *bytes as usize];
+                nodes[t.from].nic.memory.write(next_piece, data)?;
+                // one without bytes touches no key
+                *sge = (next_piece ^ TRANSLATION, *bytes, if data.is_empty() { !list_key } else { list_key });
+                done += data.len();
+                next_piece += u64::from(*bytes) + rng.random_range(0..GAP as u64);
+            }
             let write = Write {
                 local: (local ^ TRANSLATION) + offset,
                 lkey,
@@ -170,6 +191,8 @@ pub(super) fn traffic(
                 opcode: t.op.opcode(),
                 imm,
                 solicited,
+                pieces: if t.pieces > 1 { cuts[m as usize].len() as u8 } else { 0 },
+                list,
                 fence: t.fence_every > 0 && m % t.fence_every == t.fence_every - 1,
                 swap_add: operation.map_or(0, |o| o.swap_add),
                 compare: operation.map_or(0, |o| o.compare),
@@ -216,6 +239,26 @@ pub(super) fn traffic(
         transfers.push(if reads { Transfer { from: t.to, to: t.from, local: remote, remote: local, ..there } } else { there });
     }
     Ok((transfers, all_atomics))
+}
+
+/// Lengths of the pieces of a message: some of them nothing, some up to the end of a packet.
+fn cut(t: &Traffic, message: u64, mtu: usize, rng: &mut SmallRng) -> Vec<u32> {
+    let bytes = t.message_bytes.min(t.bytes - message * t.message_bytes);
+    if t.pieces == 1 {
+        return vec![bytes as u32];
+    }
+    let mut ends: Vec<u64> = (1..rng.random_range(2..=t.pieces))
+        .map(|_| match rng.random_range(0..4) {
+            0 => (rng.random_range(0..4) * mtu as u64).min(bytes),
+            1 => rng.random_range(0..=bytes.min(40)),
+            _ => rng.random_range(0..=bytes),
+        })
+        .collect();
+    ends.sort_unstable();
+    ends.push(bytes);
+    let mut begin = 0;
+    let lengths = ends.iter().map(|end| (end - std::mem::replace(&mut begin, *end)) as u32);
+    lengths.collect()
 }
 
 /// How the WQEs of a transfer complete.

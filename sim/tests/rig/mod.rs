@@ -162,6 +162,8 @@ pub struct Rig {
     pub tapped: Option<Vec<Vec<u8>>>,
     /// Queue pairs were closed that had WQEs without a CQE.
     pub abandons: bool,
+    /// Queue pairs that are opened have lists.
+    pub lists: bool,
     pub frames_sent: u64,
     pub frames_received: [u64; 2],
     pub limit_us: u64,
@@ -206,6 +208,7 @@ impl Rig {
             lose: None,
             tapped: None,
             abandons: false,
+            lists: false,
             frames_sent: 0,
             frames_received: [0; 2],
             limit_us: 20_000,
@@ -335,7 +338,8 @@ impl Rig {
         let n = &mut self.nodes[node];
         let qp = n.qps;
         n.qps += 1;
-        let stream = Stream::new(node, qp, &mut n.nic.memory);
+        let mut stream = Stream::new(node, qp, &mut n.nic.memory);
+        stream.rings.sq_lists = self.lists;
         let mut q = QpConfig::new(conn, peer.into());
         q.pd = pd;
         q.tx_start_msn = START_MSN;

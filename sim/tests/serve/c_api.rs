@@ -135,7 +135,7 @@ fn program() {
 /// Objects that do not fit are not made, and those of others stay.
 fn queues_and_regions(p: &Program) {
     let wrong = [
-        (ibv_qp_cap { max_send_sge: 2, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
+        (ibv_qp_cap { max_send_sge: 5, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_recv_sge: 2, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_send_wr: 8193, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_recv_wr: 8193, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
@@ -145,6 +145,9 @@ fn queues_and_regions(p: &Program) {
     for (cap, qp_type, reason) in wrong {
         none(p.create_qp(cap, qp_type), reason);
     }
+    let mut attr: ibv_device_attr = unsafe { zeroed() };
+    assert_eq!(unsafe { ibv_query_device(p.context, &mut attr) }, 0);
+    assert_eq!((attr.max_sge, attr.max_sge_rd), (1, 1), "of every request and receive; SENDs and WRITEs may have four");
     let attr = ibv_srq_attr { max_wr: 1, max_sge: 1, srq_limit: 0 };
     none(unsafe { ibv_create_srq(p.pd, &mut ibv_srq_init_attr { srq_context: null_mut(), attr }) }, libc::EOPNOTSUPP);
     // Every one there is, one more, and again one when another is gone.

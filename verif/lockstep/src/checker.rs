@@ -53,6 +53,8 @@ impl HostMemory for ModelMemory<'_> {
 pub struct HostRings {
     pub sq_base: u64,
     pub sq_log2: u8,
+    /// Entries of the send queue have 128 bytes: a WQE and a list.
+    pub sq_lists: bool,
     pub cq_base: u64,
     pub rq_base: u64,
     pub rq_log2: u8,

@@ -8,8 +8,17 @@ use crate::Memory;
 use mrnic_model::{RecvWr, Sge, Status};
 
 const WQE_BYTES: usize = 64;
+const SGE_BYTES: usize = 16;
+/// Number of SGEs of a WQE.
+const NUM_SGE: usize = 2;
 const CQE_BYTES: usize = 32;
 const RECV_BYTES: usize = 32;
+
+/// An SGE as it stands behind a WQE.
+fn piece(bytes: &[u8]) -> Sge {
+    let word = |i: usize| u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]);
+    Sge { addr: u64::from(word(0)) | u64::from(word(1)) << 32, len: word(2), lkey: word(3) }
+}
 
 impl Checker {
     pub(crate) fn error(&mut self, s: &mut Step) {
@@ -105,13 +114,18 @@ impl Checker {
         let wide = s.record.wide_bytes();
         bytes.copy_from_slice(&wide[..WQE_BYTES]);
         let qp = s.record.get("qp") as u32;
+        let mut list = Vec::new();
         if let Some(Some(ring)) = self.rings.get_mut(qp as usize) {
             s.field("wqe_index", ring.wqes & 0xFFFF);
             let slot = ring.wqes & ((1 << ring.rings.sq_log2) - 1);
             ring.wqes += 1;
-            let mut posted = [0; WQE_BYTES];
-            let inside = memory.read_last(ring.rings.sq_base + slot * WQE_BYTES as u64, &mut posted);
-            s.text("data", hex(&bytes), if inside { hex(&posted) } else { "outside host memory".into() });
+            let mut posted = vec![0; if ring.rings.sq_lists { 2 * WQE_BYTES } else { WQE_BYTES }];
+            let inside = memory.read_last(ring.rings.sq_base + slot * posted.len() as u64, &mut posted);
+            s.text("data", hex(&bytes), if inside { hex(&posted[..WQE_BYTES]) } else { "outside host memory".into() });
+            list.extend(posted[WQE_BYTES..].chunks(SGE_BYTES).take(bytes[NUM_SGE].into()).map(piece));
+            if !ring.rings.sq_lists {
+                bytes[NUM_SGE] = 0;
+            }
         }
         let flushed = s.record.get("status") == Status::WrFlushErr as u64;
         let in_error = self.model.send_queue(qp).is_ok_and(|queue| queue.in_error());
@@ -122,8 +136,8 @@ impl Checker {
         let overlooks = in_error && !flushed && self.lanes.failed_lately(qp, s.record.cycle);
         let index = s.record.get("wqe_index") as u16;
         let taken = match overlooks {
-            true => self.model.step_wqe_overlooking(qp, index, &bytes),
-            false => self.model.step_wqe(qp, index, &bytes),
+            true => self.model.step_wqe_overlooking(qp, index, &bytes, &list),
+            false => self.model.step_wqe_list(qp, index, &bytes, &list),
         };
         match taken {
             Ok(w) => {

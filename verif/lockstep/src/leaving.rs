@@ -67,9 +67,15 @@ impl Checker {
             let rtl = hex(&frame[..frame.len().min(96)]);
             return self.compare("a frame", "no step makes this frame", cycle, "frame", rtl, "none".into());
         };
+        let pieces = self.expected.pieces_of(&outgoing);
         let mut buffer = std::mem::take(&mut self.buffer);
-        let encoded =
-            self.model.encode(&outgoing, port, &ModelMemory { memory: Some(memory), writes: Vec::new() }, &mut buffer);
+        let memory = ModelMemory { memory: Some(memory), writes: Vec::new() };
+        let encoded = match (&outgoing, pieces) {
+            (Outgoing::Data(data), Some(pieces)) => {
+                self.model.encode_pieces(data, pieces.into_iter(), port, &memory, &mut buffer)
+            }
+            _ => self.model.encode(&outgoing, port, &memory, &mut buffer),
+        };
         let result = match encoded {
             Ok(len) if buffer[..len] == *frame => Ok(()),
             Ok(len) => self.frame_differs(cycle, frame, &buffer[..len], &outgoing),

@@ -1,5 +1,5 @@
 //! What the model expects to leave the NIC: frames, payload reads and writes, CQEs, in the order of their steps.
-use mrnic_model::{AckDesc, Outgoing};
+use mrnic_model::{AckDesc, Outgoing, Sge};
 use std::collections::VecDeque;
 
 /// Expected outputs.
@@ -8,6 +8,9 @@ pub struct Expected {
     /// Data packets, NOPs and probes.
     packets: VecDeque<Outgoing>,
     pub resends: Resends,
+    /// Of those packets whose payload is in pieces: where each was when the slot was granted, and its place in the packet. The message may be done
+    /// before a resend has left.
+    pub pieces: VecDeque<Vec<(usize, Sge)>>,
     pub acks: VecDeque<ExpectedAck>,
     /// Address and length.
     pub reads: VecDeque<(u64, usize)>,
@@ -88,6 +91,16 @@ impl Expected {
     pub fn next_packet(&mut self) -> Option<(Outgoing, Option<u64>)> {
         let packet = self.packets.pop_front()?;
         Some((packet, self.resends.left()))
+    }
+
+    /// The pieces of the payload of the packet that leaves.
+    pub fn pieces_of(&mut self, packet: &Outgoing) -> Option<Vec<(usize, Sge)>> {
+        let in_pieces = matches!(packet, Outgoing::Data(data) if data.list.is_some() && data.len > 0);
+        if in_pieces {
+            self.pieces.pop_front()
+        } else {
+            None
+        }
     }
 
     /// Payload writes of a step.

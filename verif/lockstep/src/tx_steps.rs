@@ -116,12 +116,15 @@ impl Checker {
                 if let Ok(c) = self.model.tx_conn(conn) {
                     s.field("rr", c.rr);
                 }
-                if p.len > 0 {
-                    self.expected.reads.push_back((p.laddr, p.len as usize));
-                    let mut byte = [0];
-                    if !memory.read_into(p.laddr, &mut byte) {
-                        s.text("address", format!("{:#x}", p.laddr), "inside host memory");
+                let pieces: Vec<_> = self.model.payload_pieces(&p).collect();
+                for (_, piece) in &pieces {
+                    self.expected.reads.push_back((piece.addr, piece.len as usize));
+                    if !memory.read_into(piece.addr, &mut [0]) {
+                        s.text("address", format!("{:#x}", piece.addr), "inside host memory");
                     }
+                }
+                if p.list.is_some() && p.len > 0 {
+                    self.expected.pieces.push_back(pieces);
                 }
                 self.expected.order_packet(Outgoing::Data(p));
             }

@@ -2,6 +2,7 @@
 //! In: numbers from software. Out: checked numbers. The defaults are those of docs/protocol.md.
 
 use crate::error::ConfigError;
+use crate::sge::SGES_MAX;
 
 /// Paths of a connection at most.
 pub const PATHS_MAX: usize = 8;
@@ -13,7 +14,7 @@ pub const RATE_UNLIMITED: u32 = 0x00FF_FFFF;
 pub enum Stage {
     /// WRITE without immediate, NOP, ACK, PROBE; every other opcode is dropped (R1).
     Write,
-    /// SEND and WRITE with immediate too, with one SGE, without QP access flags, D8 and fence.
+    /// SEND and WRITE with immediate too, without D8 and fence; a receive has one SGE.
     Send,
     /// Everything.
     Full,
@@ -52,6 +53,9 @@ pub struct NicConfig {
     pub responses: u32,
     /// Which operations there are; less than all of them is for lockstep with RTL that has only these.
     pub stage: Stage,
+    /// SGEs that a SEND or WRITE may have, 1 to 8, and a READ or atomic; less than 8 is for lockstep with RTL that has only these.
+    pub sges: u8,
+    pub request_sges: u8,
     /// Whether typed events are recorded.
     pub events: bool,
     /// Rule L3. Without it a burst's tail waits for the timer: only to measure what the rule is worth, no RTL lacks it.
@@ -76,6 +80,8 @@ impl Default for NicConfig {
             srqs: 16,
             responses: 1024,
             stage: Stage::Full,
+            sges: SGES_MAX as u8,
+            request_sges: SGES_MAX as u8,
             events: false,
             tail_probes: true,
         }
@@ -115,6 +121,8 @@ impl NicConfig {
         in_range("rto_min_ticks", self.rto_min_ticks.into(), 16, 1 << 20)?;
         in_range("srqs", self.srqs.into(), 0, 1 << 24)?;
         in_range("responses", self.responses.into(), 1, 1 << 20)?;
+        in_range("sges", self.sges.into(), 1, SGES_MAX as u64)?;
+        in_range("request_sges", self.request_sges.into(), 1, SGES_MAX as u64)?;
         in_range("epoch_cap_bytes", self.epoch_cap_bytes.into(), 0, (1 << 24) - 1)
     }
 }

@@ -73,6 +73,11 @@ impl SgeTable {
         }
     }
 
+    /// The SGEs of a list.
+    pub fn list(&self, id: u32) -> &[Sge] {
+        self.lists.get(id as usize).map_or(&[], |list| &list.sges[..list.count as usize])
+    }
+
     /// Lists in use.
     pub fn live(&self) -> usize {
         self.lists.len() - self.free.len()

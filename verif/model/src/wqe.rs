@@ -47,7 +47,7 @@ pub struct Wqe {
     pub fence: bool,
     /// Solicited completion at the receiver.
     pub solicited: bool,
-    /// 0 or 1: the SGE stands here (lkey, laddr, length). 2..=8: a list that laddr points to.
+    /// 0 or 1: the SGE stands here (lkey, laddr, length). 2..=8: a list beside it.
     pub num_sge: u8,
     pub lkey: u32,
     pub laddr: u64,

@@ -147,6 +147,7 @@ pub fn caps2(config: &BuildConfig) -> u32 {
     let mut w = [0u32];
     reg::caps2::SENDS.set(&mut w, config.sends.into());
     reg::caps2::READS.set(&mut w, config.reads.into());
+    reg::caps2::SGES.set(&mut w, config.sges as u128);
     w[0]
 }
 

@@ -1,7 +1,7 @@
-//! packet_builder, ack_builder and framer as one block: descriptors in, frames out.
+//! packet_builder, ack_builder, gather and framer as one block: descriptors in, frames out.
 //! In: `desc`, `msgrow`, `ackdesc`, `portset`, configuration, payload data. Out: payload read descriptors and frames.
-//! Only wires; see the three blocks.
-use super::{AckBuilder, Framer, PacketBuilder};
+//! Only wires; see the blocks. gather is in use in a build with lists only.
+use super::{AckBuilder, Framer, Gather, PacketBuilder};
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
@@ -34,6 +34,11 @@ pub struct Egress<const W: usize, const K: usize> {
     pub msgrow_tag: Signal<In, Bits<32>>,
     pub msgrow_swap_add: Signal<In, Bits<64>>,
     pub msgrow_compare: Signal<In, Bits<64>>,
+    pub msgrow_listed: Signal<In, Bit>,
+    pub msgpiece_write: Signal<In, Bit>,
+    pub msgpiece_at: Signal<In, Bits<2>>,
+    pub msgpiece_addr: Signal<In, Bits<64>>,
+    pub msgpiece_end: Signal<In, Bits<32>>,
     pub rsprow_ask: Signal<In, Bit>,
     pub rsprow_ready: Signal<Out, Bit>,
     pub rsprow_valid: Signal<In, Bit>,
@@ -99,7 +104,9 @@ pub struct Egress<const W: usize, const K: usize> {
     pub mac_tx_tlast: Signal<Out, Bit>,
     packet_builder: Box<PacketBuilder>,
     ack_builder: Box<AckBuilder>,
+    gather: Box<Gather<W>>,
     framer: Box<Framer<W, K>>,
+    with_lists: Constant<Bit>,
 }
 
 impl<const W: usize, const K: usize> Egress<W, K> {
@@ -129,6 +136,11 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             msgrow_tag: Default::default(),
             msgrow_swap_add: Default::default(),
             msgrow_compare: Default::default(),
+            msgrow_listed: Default::default(),
+            msgpiece_write: Default::default(),
+            msgpiece_at: Default::default(),
+            msgpiece_addr: Default::default(),
+            msgpiece_end: Default::default(),
             rsprow_ask: Default::default(),
             rsprow_valid: Default::default(),
             rsprow_addr: Default::default(),
@@ -194,7 +206,9 @@ impl<const W: usize, const K: usize> Egress<W, K> {
             mac_tx_tlast: Default::default(),
             packet_builder: Box::new(PacketBuilder::new(config)),
             ack_builder: Box::new(AckBuilder::new(config)),
+            gather: Box::new(Gather::new(config)),
             framer: Box::new(Framer::new(config.sends)),
+            with_lists: Constant::new(config.sges > 1),
         }
     }
 }
@@ -203,8 +217,9 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module egress: descriptors to frames");
-        clock!(self, clock, packet_builder, ack_builder, framer);
+        clock!(self, clock, packet_builder, ack_builder, gather, framer);
         self.packet_builder.reset.next = self.reset.val();
+        self.packet_builder.fault.next = self.fault.val();
         self.packet_builder.cfg_valid.next = self.cfg_valid.val();
         self.packet_builder.cfg_table.next = self.cfg_table.val();
         self.packet_builder.cfg_index.next = self.cfg_index.val();
@@ -225,6 +240,11 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.packet_builder.msgrow_tag.next = self.msgrow_tag.val();
         self.packet_builder.msgrow_swap_add.next = self.msgrow_swap_add.val();
         self.packet_builder.msgrow_compare.next = self.msgrow_compare.val();
+        self.packet_builder.msgrow_listed.next = self.msgrow_listed.val();
+        self.packet_builder.msgpiece_write.next = self.msgpiece_write.val();
+        self.packet_builder.msgpiece_at.next = self.msgpiece_at.val();
+        self.packet_builder.msgpiece_addr.next = self.msgpiece_addr.val();
+        self.packet_builder.msgpiece_end.next = self.msgpiece_end.val();
         self.packet_builder.rsprow_ask.next = self.rsprow_ask.val();
         self.packet_builder.rsprow_valid.next = self.rsprow_valid.val();
         self.packet_builder.rsprow_addr.next = self.rsprow_addr.val();
@@ -300,9 +320,22 @@ impl<const W: usize, const K: usize> Logic for Egress<W, K> {
         self.framer.ack_header.next = self.ack_builder.header_bits.val();
         self.framer.ack_header_bytes.next = self.ack_builder.header_bytes.val();
         self.framer.ack_ipv6.next = self.ack_builder.header_ipv6.val();
+        self.gather.reset.next = self.reset.val();
+        self.packet_builder.piece_room.next = self.gather.piece_room.val();
+        self.gather.piece_write.next = self.packet_builder.piece_write.val() & self.with_lists.val();
+        self.gather.piece_bytes.next = self.packet_builder.piece_bytes.val();
+        self.gather.piece_ends.next = self.packet_builder.piece_ends.val();
+        self.gather.dr_valid.next = self.dr_valid.val();
+        self.gather.dr_data.next = self.dr_data.val();
+        self.gather.out_ready.next = self.framer.dr_ready.val();
         self.framer.dr_valid.next = self.dr_valid.val();
         self.dr_ready.next = self.framer.dr_ready.val();
         self.framer.dr_data.next = self.dr_data.val();
+        if self.with_lists.val() {
+            self.framer.dr_valid.next = self.gather.out_valid.val();
+            self.dr_ready.next = self.gather.dr_ready.val();
+            self.framer.dr_data.next = self.gather.out_data.val();
+        }
         self.mac_tx_tvalid.next = self.framer.mac_tx_tvalid.val();
         self.framer.mac_tx_tready.next = self.mac_tx_tready.val();
         self.mac_tx_tdata.next = self.framer.mac_tx_tdata.val();

@@ -1,7 +1,7 @@
 //! Turns packet descriptors into headers and payload reads; one descriptor every five clocks.
 //! In: `desc` (data, NOP, PROBE), rows of messages from work_fetch and of responses from request_places, configuration of the connections.
-//! Out: `dr_desc` (one read for each packet with payload) and `header_*` to the framer, both in the order of `desc`.
-//! At most `dr_outstanding` headers wait for their payload, so as many reads are outstanding.
+//! Out: `dr_desc` (one read for each packet with payload, or for each piece of it) and `header_*` to the framer, both in the order of `desc`; `piece_*`
+//! tells gather of each read. At most `dr_outstanding` headers wait for their payload. A packet in pieces takes 3 clocks more for each piece up to its end.
 //! Guarantees that a row is not written while a resend waits that was granted before: its message may be done meanwhile.
 use super::headers::*;
 use super::message_tail::{self, AskRow, MessageTail};
@@ -58,6 +58,15 @@ pub struct SendRow {
     pub imm: Bits<32>,
 }
 
+/// A piece of a message's payload, in a build with lists.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct PieceRow {
+    /// Bus address.
+    pub addr: Bits<64>,
+    /// Bytes of the message up to and with this piece.
+    pub end: Bits<32>,
+}
+
 /// A finished header; the first byte of the frame in the most significant bits.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct PacketHeader {
@@ -76,6 +85,9 @@ enum Step {
     Add,
     Fold,
     Send,
+    Seek,
+    Judge,
+    Take,
 }
 
 /// See the module documentation.
@@ -83,6 +95,8 @@ enum Step {
 pub struct PacketBuilder {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// Fault 31: a piece is read from where the packet would be, were it the only one.
+    pub fault: Signal<In, Bits<5>>,
     pub cfg_valid: Signal<In, Bit>,
     pub cfg_table: Signal<In, Bits<8>>,
     pub cfg_index: Signal<In, Bits<16>>,
@@ -106,6 +120,13 @@ pub struct PacketBuilder {
     pub msgrow_tag: Signal<In, Bits<32>>,
     pub msgrow_swap_add: Signal<In, Bits<64>>,
     pub msgrow_compare: Signal<In, Bits<64>>,
+    /// Its payload is in the pieces that were written for the row.
+    pub msgrow_listed: Signal<In, Bit>,
+    /// A piece of the row that has asked and may be written: its number, its place, where it ends in the message.
+    pub msgpiece_write: Signal<In, Bit>,
+    pub msgpiece_at: Signal<In, Bits<2>>,
+    pub msgpiece_addr: Signal<In, Bits<64>>,
+    pub msgpiece_end: Signal<In, Bits<32>>,
     /// The same of a response: its row waits, it may be written, it is.
     pub rsprow_ask: Signal<In, Bit>,
     pub rsprow_ready: Signal<Out, Bit>,
@@ -144,6 +165,11 @@ pub struct PacketBuilder {
     pub dr_desc_ready: Signal<In, Bit>,
     pub dr_desc_addr: Signal<Out, Bits<64>>,
     pub dr_desc_len: Signal<Out, Bits<16>>,
+    /// Of each read, in the clock in which it is made: its bytes, and whether it is the last one of its packet.
+    pub piece_room: Signal<In, Bit>,
+    pub piece_write: Signal<Out, Bit>,
+    pub piece_bytes: Signal<Out, Bits<13>>,
+    pub piece_ends: Signal<Out, Bit>,
     pub header_valid: Signal<Out, Bit>,
     pub header_ready: Signal<In, Bit>,
     pub header_bits: Signal<Out, Bits<PACKET_HEADER_BITS>>,
@@ -159,6 +185,9 @@ pub struct PacketBuilder {
     /// One row if the build has no READs.
     asks: Ram<AskRow>,
     responses: Ram<ResponseRow>,
+    /// The pieces of each message and whether it has any; no row if the build has no lists.
+    pieces: Ram<PieceRow>,
+    in_pieces: Ram<Bit>,
     message_gate: RowGate,
     response_gate: RowGate,
     behind: MessageTail,
@@ -192,6 +221,24 @@ pub struct PacketBuilder {
     read_valid: DFF<Bit>,
     read_addr: DFF<Bits<64>>,
     read_len: DFF<Bits<16>>,
+    listed: DFF<Bit>,
+    /// Number of the piece, and where it begins in the message.
+    piece: DFF<Bits<2>>,
+    begins: DFF<Bits<32>>,
+    /// Bytes of the message that were read, and those up to the packet's end.
+    at: DFF<Bits<32>>,
+    until: DFF<Bits<32>>,
+    /// The piece ends before the packet goes on; the packet ends in it.
+    before: DFF<Bit>,
+    ends_here: DFF<Bit>,
+    /// Where the packet goes on in the piece, bytes of it from there on, and of the packet.
+    inside: DFF<Bits<32>>,
+    piece_left: DFF<Bits<32>>,
+    packet_left: DFF<Bits<32>>,
+    piece_row: Signal<Local, PieceRow>,
+    is_listed: Signal<Local, Bit>,
+    last_piece: Signal<Local, Bit>,
+    reads: Signal<Local, Bit>,
     desc: Signal<Local, DataDesc>,
     arriving: Signal<Local, DataDesc>,
     row: Signal<Local, MsgRow>,
@@ -229,6 +276,9 @@ pub struct PacketBuilder {
     back_sent: Constant<MessageBack>,
     with_sends: Constant<Bit>,
     with_reads: Constant<Bit>,
+    with_lists: Constant<Bit>,
+    sges_log2: Constant<Bits<8>>,
+    last_sge: Constant<Bits<2>>,
     write_op: Constant<Bits<3>>,
     send_op: Constant<Bits<3>>,
     read_req_op: Constant<Bits<3>>,
@@ -298,6 +348,11 @@ impl PacketBuilder {
             fixed_error_resp: number(udp_bytes("ERROR_RESP")),
             with_sends: Constant::new(config.sends),
             with_reads: Constant::new(config.reads),
+            with_lists: Constant::new(config.sges > 1),
+            sges_log2: number(config.sges.ilog2() as usize),
+            last_sge: number(config.sges - 1),
+            pieces: Ram::new(if config.sges > 1 { rows * config.sges } else { 0 }),
+            in_pieces: Ram::new(if config.sges > 1 { rows } else { 0 }),
             kind_nop: number(1),
             kind_probe: number(2),
             msgs_log2: number(config.msgs_per_stream.ilog2() as usize),
@@ -335,6 +390,8 @@ impl PacketBuilder {
             ipv6, payload_bytes, pad, udp_bytes, offset, laddr, va, ipv4_bytes, sum, checksum, read_valid, read_addr,
             read_len, desc, arriving, row, bytes, padding, read_free, front4, front6, back, front4_bits,
             front6_bits, back_bits, send_row, fixed, sends_at, made,
+            listed, piece, begins, at, until, before, ends_here, inside, piece_left, packet_left, piece_row, is_listed, last_piece, reads,
+            fault, msgrow_listed, msgpiece_write, msgpiece_at, msgpiece_addr, msgpiece_end, piece_room, piece_write, piece_bytes, piece_ends,
             operation, operates, ask_row, new_response, response_row, of_message, of_response, of_error, base, target, asks_at, row_at,
         })
     }
@@ -367,9 +424,33 @@ impl Logic for PacketBuilder {
             checksum,
             read_valid,
             read_addr,
-            read_len
+            read_len,
+            listed,
+            piece,
+            begins,
+            at,
+            until,
+            before,
+            ends_here,
+            inside,
+            piece_left,
+            packet_left
         );
-        clock!(self, clock, descs, messages, sends, asks, responses, message_gate, response_gate, net, headers);
+        clock!(
+            self,
+            clock,
+            descs,
+            messages,
+            sends,
+            asks,
+            responses,
+            pieces,
+            in_pieces,
+            message_gate,
+            response_gate,
+            net,
+            headers
+        );
         self.message_gate.reset.next = self.reset.val();
         self.response_gate.reset.next = self.reset.val();
         self.descs.reset.next = self.reset.val();
@@ -400,6 +481,15 @@ impl Logic for PacketBuilder {
         self.asks.write_data.next.tag = self.msgrow_tag.val();
         self.asks.write_data.next.swap_add = self.msgrow_swap_add.val();
         self.asks.write_data.next.compare = self.msgrow_compare.val();
+        comment!("a message may have its payload in pieces");
+        self.in_pieces.write_enable.next = self.msgrow_valid.val() & self.with_lists.val();
+        self.in_pieces.write_address.next = self.msgrow_addr.val();
+        self.in_pieces.write_data.next = self.msgrow_listed.val();
+        self.pieces.write_enable.next = self.msgpiece_write.val() & self.with_lists.val();
+        self.pieces.write_address.next =
+            (self.msgrow_addr.val() << self.sges_log2.val()) | bit_cast::<24, 2>(self.msgpiece_at.val());
+        self.pieces.write_data.next.addr = self.msgpiece_addr.val();
+        self.pieces.write_data.next.end = self.msgpiece_end.val();
         self.new_response.next.atomic = self.rsprow_atomic.val();
         self.new_response.next.base = self.rsprow_base.val();
         self.new_response.next.length = self.rsprow_length.val();
@@ -436,6 +526,11 @@ impl Logic for PacketBuilder {
             (bit_cast::<24, 16>(self.desc.val().qp) << self.msgs_log2.val()) | (self.desc.val().msn & self.msn_mask.val());
         self.messages.read_address.next = self.row_at.val();
         self.row.next = self.messages.read_data.val();
+        self.in_pieces.read_address.next = self.row_at.val();
+        self.pieces.read_address.next = (self.row_at.val() << self.sges_log2.val()) | bit_cast::<24, 2>(self.piece.q.val());
+        self.piece_row.next = self.pieces.read_data.val();
+        self.is_listed.next = self.with_lists.val() & self.listed.q.val();
+        self.last_piece.next = self.piece.q.val() == self.last_sge.val();
         self.asks_at.next = 0.into();
         self.asks.write_address.next = 0.into();
         self.responses.write_address.next = 0.into();
@@ -459,7 +554,10 @@ impl Logic for PacketBuilder {
         }
         self.sends.read_address.next = self.sends_at.val();
         self.send_row.next = self.sends.read_data.val();
-        self.read_free.next = !self.read_valid.q.val() | self.dr_desc_ready.val();
+        self.read_free.next =
+            (!self.read_valid.q.val() | self.dr_desc_ready.val()) & (self.piece_room.val() | !self.with_lists.val());
+        self.reads.next = false;
+        self.piece_ends.next = true;
         if self.dr_desc_ready.val() {
             self.read_valid.d.next = false;
         }
@@ -539,6 +637,10 @@ impl Logic for PacketBuilder {
                     + bit_cast::<16, 13>(self.bytes.val() + bit_cast::<13, 2>(self.padding.val()));
                 comment!("section 7, offsets: packet i of a message carries the bytes from i * MTU");
                 self.offset.d.next = bit_cast::<32, 24>(self.desc.val().index) << self.net.row.val().mtu_log2;
+                self.listed.d.next = (self.desc.val().kind == 0)
+                    & self.of_message.val()
+                    & self.in_pieces.read_data.val()
+                    & self.bytes.val().any();
                 self.step.d.next = Step::Add;
             }
             Step::Add => {
@@ -546,6 +648,10 @@ impl Logic for PacketBuilder {
                 self.va.d.next = self.target.val() + bit_cast::<64, 32>(self.offset.q.val());
                 self.ipv4_bytes.d.next = self.udp_bytes.q.val() + self.ipv4_header.val();
                 self.sum.d.next = bit_cast::<17, 16>(self.net.row.val().ipv4_sum) + bit_cast::<17, 16>(self.udp_bytes.q.val());
+                self.piece.d.next = 0.into();
+                self.begins.d.next = 0.into();
+                self.at.d.next = self.offset.q.val();
+                self.until.d.next = self.offset.q.val() + bit_cast::<32, 13>(self.payload_bytes.q.val());
                 self.step.d.next = Step::Fold;
             }
             Step::Fold => {
@@ -554,18 +660,65 @@ impl Logic for PacketBuilder {
                 self.step.d.next = Step::Send;
             }
             Step::Send => {
-                if !self.headers.full.val() & (!self.payload_bytes.q.val().any() | self.read_free.val()) {
+                if self.is_listed.val() {
+                    comment!("the header goes first: memory may give data only while some of it is taken");
+                    if !self.headers.full.val() {
+                        self.headers.write.next = true;
+                        self.step.d.next = Step::Judge;
+                    }
+                } else if !self.headers.full.val() & (!self.payload_bytes.q.val().any() | self.read_free.val()) {
                     self.headers.write.next = true;
                     self.descs.read.next = true;
                     if self.payload_bytes.q.val().any() {
-                        self.read_valid.d.next = true;
+                        self.reads.next = true;
                         self.read_addr.d.next = self.laddr.q.val();
                         self.read_len.d.next = bit_cast::<16, 13>(self.payload_bytes.q.val());
                     }
                     self.step.d.next = Step::Wait;
                 }
             }
+            Step::Seek => {
+                self.step.d.next = Step::Judge;
+            }
+            Step::Judge => {
+                comment!("the last piece has what the others have not");
+                self.step.d.next = Step::Take;
+                if self.with_lists.val() {
+                    self.before.d.next = (self.at.q.val() >= self.piece_row.val().end) & !self.last_piece.val();
+                    self.ends_here.d.next = (self.piece_row.val().end >= self.until.q.val()) | self.last_piece.val();
+                    self.inside.d.next = self.at.q.val() - self.begins.q.val();
+                    if self.fault.val() == 31 {
+                        self.inside.d.next = self.at.q.val();
+                    }
+                    self.piece_left.d.next = self.piece_row.val().end - self.at.q.val();
+                    self.packet_left.d.next = self.until.q.val() - self.at.q.val();
+                }
+            }
+            Step::Take => {
+                if self.with_lists.val() & (self.before.q.val() | self.read_free.val()) {
+                    self.piece.d.next = self.piece.q.val() + 1;
+                    self.begins.d.next = self.piece_row.val().end;
+                    self.step.d.next = Step::Seek;
+                }
+                if self.with_lists.val() & !self.before.q.val() & self.read_free.val() {
+                    self.reads.next = true;
+                    self.piece_ends.next = self.ends_here.q.val();
+                    self.at.d.next = self.piece_row.val().end;
+                    self.read_addr.d.next = self.piece_row.val().addr + bit_cast::<64, 32>(self.inside.q.val());
+                    self.read_len.d.next = self.piece_left.q.val().get_bits::<16>(0);
+                    if self.ends_here.q.val() {
+                        self.read_len.d.next = self.packet_left.q.val().get_bits::<16>(0);
+                        self.descs.read.next = true;
+                        self.step.d.next = Step::Wait;
+                    }
+                }
+            }
         }
+        if self.reads.val() {
+            self.read_valid.d.next = true;
+        }
+        self.piece_write.next = self.reads.val();
+        self.piece_bytes.next = self.read_len.d.val().get_bits::<13>(0);
         comment!("a resend may wait while the original is acknowledged, its message ends and a later one takes the row");
         self.leaves.next = self.descs.read.val() & self.desc.val().rtx;
         self.comes.next = self.desc_valid.val() & !self.descs.full.val() & self.desc_rtx.val();

@@ -25,6 +25,9 @@ pub struct Conn {
     pub peer_conn: u16,
 }
 
+/// Pieces of a message's payload: address and bytes; none if it is in one place.
+pub type Pieces = [Option<(u64, u32)>; 4];
+
 /// A message as work_fetch writes it.
 #[derive(Clone, Copy)]
 pub struct Message {
@@ -43,6 +46,21 @@ pub struct Message {
     pub sol: bool,
     /// It has begun again once (N2); its descriptors say so.
     pub attempt: bool,
+    pub pieces: Pieces,
+}
+
+impl Message {
+    /// Where byte `offset` of it is.
+    fn place(&self, offset: u64) -> u64 {
+        let mut begins = 0;
+        for (addr, bytes) in self.pieces.into_iter().flatten() {
+            if offset < begins + u64::from(bytes) {
+                return addr.wrapping_add(offset - begins);
+            }
+            begins += u64::from(bytes);
+        }
+        self.laddr.wrapping_add(offset)
+    }
 }
 
 /// A response as request_places writes it.
@@ -294,8 +312,18 @@ impl Bench {
     pub fn write_message(&mut self, qp: u64, msn: u32, message: Message) {
         let m = self.config.msgs_per_stream as u64;
         let row = qp * m + u64::from(msn) % m;
-        self.set("msgrow_valid", 1);
         self.set("msgrow_addr", row);
+        let mut end = 0;
+        for (at, (addr, bytes)) in message.pieces.into_iter().flatten().enumerate() {
+            end += u64::from(bytes);
+            for (name, value) in [("write", 1), ("at", at as u64), ("addr", addr), ("end", end)] {
+                self.set(&format!("msgpiece_{name}"), value);
+            }
+            self.dut.cycle();
+        }
+        self.set("msgpiece_write", 0);
+        self.set("msgrow_listed", message.pieces[0].is_some().into());
+        self.set("msgrow_valid", 1);
         self.set("msgrow_laddr", message.laddr);
         self.set("msgrow_raddr", message.raddr);
         self.set("msgrow_rkey", message.rkey.into());
@@ -345,6 +373,17 @@ impl Bench {
         }
     }
 
+    pub fn mtu_bytes(&self, conn: u64) -> u64 {
+        1 << self.conns[&conn].mtu_log2
+    }
+
+    /// Bytes of the message that such a packet is of, if they are in pieces.
+    pub fn bytes_in_pieces(&self, d: &Desc) -> Option<u64> {
+        let row = d.qp * self.config.msgs_per_stream as u64 + u64::from(d.msn) % self.config.msgs_per_stream as u64;
+        let pieces = self.messages[&row].pieces;
+        (d.source == 0 && pieces[0].is_some()).then(|| pieces.into_iter().flatten().map(|piece| u64::from(piece.1)).sum())
+    }
+
     /// Whether such a packet has payload, if it is data.
     pub fn has_payload(&self, d: &Desc) -> bool {
         let row = d.qp * self.config.msgs_per_stream as u64 + u64::from(d.msn) % self.config.msgs_per_stream as u64;
@@ -372,8 +411,7 @@ impl Bench {
             }
             KIND_DATA => {
                 let message = message.expect("the message is known");
-                let from = message.laddr.wrapping_add(offset);
-                payload = (0..d.bytes).map(|i| memory_byte(from.wrapping_add(i))).collect();
+                payload = (offset..offset + d.bytes).map(|at| memory_byte(message.place(at))).collect();
                 let msg = Msg { first: d.first, last: d.last, sol: message.sol, attempt: message.attempt, msn };
                 let Message { rkey, length, rq_seq, imm: immediate, .. } = *message;
                 let has_imm = message.opcode & 1 != 0;

@@ -41,6 +41,11 @@ impl Bench {
         self.dut.input(name).unwrap().get_bit()
     }
 
+    /// What an input is.
+    pub fn input(&self, name: &str) -> u64 {
+        self.dut.input(name).unwrap().get_u64()
+    }
+
     pub fn high(&mut self, name: &str) -> bool {
         self.get(name) == 1
     }

@@ -100,11 +100,31 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         mem: &impl HostMemory,
         buf: &mut [u8],
     ) -> Result<usize, EncodeError> {
+        self.encode_pieces(desc, self.payload_pieces(desc), udp_port, mem, buf)
+    }
+
+    /// Where the payload of a packet is now: each piece with the place of its first byte in the packet. A list is gone when its message is done and
+    /// another has taken its row.
+    pub fn payload_pieces<'a>(&'a self, desc: &'a PacketDesc) -> impl Iterator<Item = (usize, Sge)> + 'a {
+        let only = (desc.list.is_none() && desc.len > 0).then_some((0, Sge { addr: desc.laddr, len: desc.len, lkey: 0 }));
+        let list = desc.list.map(|list| self.sges.list(list)).unwrap_or_default();
+        only.into_iter().chain(pieces(list, desc.offset, desc.len))
+    }
+
+    /// The frame of a data packet whose payload is in these pieces.
+    pub fn encode_pieces(
+        &self,
+        desc: &PacketDesc,
+        pieces: impl Iterator<Item = (usize, Sge)>,
+        udp_port: Option<u16>,
+        mem: &impl HostMemory,
+        buf: &mut [u8],
+    ) -> Result<usize, EncodeError> {
         let net = self.net(desc.conn)?;
         let port = udp_port.unwrap_or(desc.udp_port);
         let mut fault = false;
         let len = P::emit_packet_with(buf, &net, port, &desc.packet(), desc.len as usize, |payload| {
-            fault = self.read_payload(desc, mem, payload).is_err();
+            fault = read_pieces(pieces, mem, payload).is_err();
         });
         if fault {
             return Err(EncodeError::HostMemory { addr: desc.laddr, len: desc.len });
@@ -113,17 +133,15 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 }
 
-impl<P: Profile, C: CongestionControl> Nic<P, C> {
-    fn read_payload(&self, desc: &PacketDesc, mem: &impl HostMemory, payload: &mut [u8]) -> Result<(), MemoryError> {
-        if payload.is_empty() {
-            return Ok(());
-        }
-        let Some(list) = desc.list else { return mem.read(desc.laddr, payload) };
-        for (at, piece) in pieces(self.sges.get(Some(list), &Sge::default()), desc.offset, desc.len) {
-            mem.read(piece.addr, &mut payload[at..at + piece.len as usize])?;
-        }
-        Ok(())
+fn read_pieces(
+    pieces: impl Iterator<Item = (usize, Sge)>,
+    mem: &impl HostMemory,
+    payload: &mut [u8],
+) -> Result<(), MemoryError> {
+    for (at, piece) in pieces {
+        mem.read(piece.addr, &mut payload[at..at + piece.len as usize])?;
     }
+    Ok(())
 }
 
 fn emit<P: Profile>(buf: &mut [u8], net: &NetAddr, port: u16, packet: &Packet) -> Result<usize, EncodeError> {

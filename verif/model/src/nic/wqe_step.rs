@@ -35,20 +35,40 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
     }
 
     /// The same where hardware has overlooked that the QP has just moved to Error (W3): the WQE is checked as any other.
-    pub fn step_wqe_overlooking(&mut self, qpn: u32, wqe_index: u16, bytes: &[u8; 64]) -> Result<WqeStep, StepError> {
-        Ok(self.take_checked(qpn, wqe_index, &Wqe::from_bytes(bytes), &[], true)?)
+    pub fn step_wqe_overlooking(
+        &mut self,
+        qpn: u32,
+        wqe_index: u16,
+        bytes: &[u8; 64],
+        list: &[Sge],
+    ) -> Result<WqeStep, StepError> {
+        self.step_listed(qpn, wqe_index, bytes, list, true)
     }
 
-    /// The same with the SGE list that LADDR points to, if the WQE has more than one SGE.
+    /// The same with the SGE list that stands behind the WQE, if it has more than one SGE.
     pub fn step_wqe_list(&mut self, qpn: u32, wqe_index: u16, bytes: &[u8; 64], list: &[Sge]) -> Result<WqeStep, StepError> {
-        let wqe = Wqe::from_bytes(bytes);
-        if self.config.stage == Stage::Full && wqe.num_sge > 1 {
-            if list.len() != usize::from(wqe.num_sge) {
-                return Err(PostError::Sges { count: list.len() }.into());
-            }
-            return Ok(self.take_wqe(qpn, wqe_index, &wqe, list)?);
+        self.step_listed(qpn, wqe_index, bytes, list, false)
+    }
+
+    fn step_listed(
+        &mut self,
+        qpn: u32,
+        wqe_index: u16,
+        bytes: &[u8; 64],
+        list: &[Sge],
+        overlooks_error: bool,
+    ) -> Result<WqeStep, StepError> {
+        let mut wqe = Wqe::from_bytes(bytes);
+        if self.config.stage == Stage::Write || self.config.sges == 1 {
+            wqe.num_sge = 1;
         }
-        Ok(self.take_wqe(qpn, wqe_index, &wqe, &[])?)
+        // one that is too long is refused, whatever it says
+        let listed = (2..=self.config.sges).contains(&wqe.num_sge);
+        if listed && list.len() != usize::from(wqe.num_sge) {
+            return Err(PostError::Sges { count: list.len() }.into());
+        }
+        let list = if listed { list } else { &[] };
+        Ok(self.take_checked(qpn, wqe_index, &wqe, list, overlooks_error)?)
     }
 
     /// Takes a work request; an empty `list` means the SGE that stands in it.
@@ -191,6 +211,10 @@ impl<P: Profile, C: CongestionControl> super::Nic<P, C> {
             Stage::Full => WQE_FETCH_ADD,
         };
         if wqe.opcode > highest || (is_request(wqe.opcode) && max_requests == 0) {
+            return Err(Status::LocQpOpErr);
+        }
+        let most = if is_request(wqe.opcode) { self.config.request_sges } else { self.config.sges };
+        if list.len().max(wqe.num_sge.into()) > most.max(1).into() {
             return Err(Status::LocQpOpErr);
         }
         let only = [Sge { addr: wqe.laddr, len: wqe.length, lkey: wqe.lkey }];

@@ -230,6 +230,22 @@ fn lists_of_a_step() {
     assert_eq!(old.nic[0].step_wqe(0, 1, &wqe(WQE_SEND, 0, 0, 0, 10).to_bytes()).unwrap().refused, Some(Status::LocQpOpErr));
 }
 
+/// W1: RTL may have fewer pieces, and one only of a READ; a list that is too long is refused before it is looked at.
+#[test]
+fn w1_lists_are_as_long_as_the_build_has_them() {
+    let nic = NicConfig { sges: 2, request_sges: 1, ..DuoSetup::default().nic };
+    let mut duo = Duo::<OpenMr0>::new(&DuoSetup { nic, ..DuoSetup::default() });
+    let mut take = |opcode, num_sge, list: &[Sge], index| {
+        let listed = Wqe { num_sge, ..wqe(opcode, 0, 0, 0, 10) };
+        duo.nic[0].step_wqe_list(0, index, &listed.to_bytes(), list).unwrap().refused
+    };
+    let pieces = [Sge { len: 0, ..sge(0, 0) }, Sge { len: 0, ..sge(0, 0) }];
+    assert_eq!(take(WQE_SEND, 2, &pieces, 0), None);
+    assert_eq!(take(WQE_SEND, 3, &[], 1), Some(Status::LocQpOpErr));
+    assert_eq!(take(WQE_READ, 2, &pieces, 2), Some(Status::LocQpOpErr));
+    assert_eq!(take(WQE_READ, 1, &[], 3), None);
+}
+
 /// W3: hardware takes a WQE before it sees that the one before it has moved the QP to Error: checked as any other, skipped (S2), flushed.
 #[test]
 fn w3_a_wqe_that_overlooks_the_error_is_skipped_and_flushed() {
@@ -239,7 +255,7 @@ fn w3_a_wqe_that_overlooks_the_error_is_skipped_and_flushed() {
         let nic = &mut s.duo.nic[0];
         assert_eq!(nic.step_cqe(0).unwrap().map(|(c, _)| c.status), Some(Status::LocQpOpErr));
         let good = wqe(opcode, 0, 0, 0, 0);
-        let overlooking = nic.step_wqe_overlooking(0, 1, &good.to_bytes()).unwrap();
+        let overlooking = nic.step_wqe_overlooking(0, 1, &good.to_bytes(), &[]).unwrap();
         let seeing = nic.step_wqe(0, 2, &good.to_bytes()).unwrap();
         assert_eq!((overlooking.refused, seeing.refused), (None, Some(Status::WrFlushErr)));
         for msn in [overlooking.msn, seeing.msn] {

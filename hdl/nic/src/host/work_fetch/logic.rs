@@ -60,7 +60,12 @@ impl<const W: usize> Logic for WorkFetch<W> {
             back_fence,
             judge_out,
             stale,
-            early
+            early,
+            collect_list,
+            list,
+            piece,
+            total,
+            refused_piece
         );
         clock!(
             self,
@@ -114,6 +119,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.new_fixed.next.base = self.held_data.q.val().get_bits::<64>(64);
         self.new_fixed.next.log2 = self.held_data.q.val().get_bits::<4>(128);
         self.new_fixed.next.pd = self.held_data.q.val().get_bits::<16>(224);
+        self.new_fixed.next.lists = self.held_data.q.val().get_bit(6) & self.has_lists.val();
         comment!("D1: the limit comes with the row QP, and once more when the program has named it");
         self.new_most.next = self.held_data.q.val().get_bits::<8>(280);
         if self.cfg_limits.val() {
@@ -227,7 +233,13 @@ impl<const W: usize> Logic for WorkFetch<W> {
             self.has_work.val() & (self.qp_out.val() < self.messages.val()) & (self.conn_out.val() < self.conn_depth.val());
         self.ring_mask.next = (self.one16.val() << self.row.q.val().log2) - 1;
         self.offset_in_ring.next = bit_cast::<64, 16>(self.at.q.val().consumer & self.ring_mask.val()) << 6;
-        self.reads.data_in.next = self.row.q.val().base + self.offset_in_ring.val();
+        self.wide_offset.next = self.offset_in_ring.val();
+        if self.row.q.val().lists & self.has_lists.val() {
+            self.wide_offset.next = self.offset_in_ring.val() << 1;
+        }
+        self.new_read.next.addr = self.row.q.val().base + self.wide_offset.val();
+        self.new_read.next.lists = self.row.q.val().lists;
+        self.reads.data_in.next = self.new_read.val();
         self.new_pending.next.qp = self.id.q.val();
         self.new_pending.next.index = self.at.q.val().consumer;
         self.new_pending.next.msn = self.at.q.val().msn;
@@ -237,6 +249,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.new_pending.next.mtu_log2 = self.mtu.read_data.val();
         self.new_pending.next.requests = self.limit.q.val();
         self.new_pending.next.generation = self.at.q.val().generation;
+        self.new_pending.next.lists = self.row.q.val().lists;
         self.pending.data_in.next = self.new_pending.val();
         match self.issue.q.val() {
             Issue::Clear => {
@@ -437,26 +450,56 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.released_conn_copy.write_address.next = self.released_conn.write_address.val();
         self.released_conn_copy.write_data.next = self.released_conn.write_data.val();
         self.cr_desc_valid.next = !self.reads.empty.val();
-        self.cr_desc_addr.next = self.reads.data_out.val();
+        self.next_read.next = self.reads.data_out.val();
+        self.cr_desc_addr.next = self.next_read.val().addr;
         self.cr_desc_len.next = 64.into();
+        if self.next_read.val().lists & self.has_lists.val() {
+            self.cr_desc_len.next = 128.into();
+        }
         self.reads.read.next = !self.reads.empty.val() & self.cr_desc_ready.val();
 
         comment!("collect the beats of a WQE");
         self.cr_ready.next = !self.collected.q.val();
+        self.coming.next = self.pending.data_out.val();
+        self.beats.next = 0.into();
         if self.cr_valid.val() & !self.collected.q.val() {
-            self.collect.d.next = (self.collect.q.val() >> self.shift_down.val())
-                | (bit_cast::<512, W>(self.cr_data.val()) << self.shift_in.val());
+            comment!("a list comes behind its WQE and pushes it on");
+            self.beats.next = bit_cast::<512, W>(self.cr_data.val()) << self.shift_in.val();
+            if self.coming.val().lists & self.has_lists.val() {
+                self.collect_list.d.next = (self.collect_list.q.val() >> self.shift_down.val()) | self.beats.val();
+                self.beats.next = bit_cast::<512, W>(self.collect_list.q.val().get_bits::<W>(0)) << self.shift_in.val();
+            }
+            self.collect.d.next = (self.collect.q.val() >> self.shift_down.val()) | self.beats.val();
             self.collected.d.next = self.cr_last.val();
         }
 
         comment!("judge it (W1)");
         self.pending.read.next = false;
-        self.keys.read_address.next = bit_cast::<24, 32>(self.wqe.q.val().get_bits::<32>(32) >> 8);
-        self.qperr_addr.next = self.ctx.q.val().qp;
-        self.key.next = self.keys.read_data.val();
-        self.length.next = self.wqe.q.val().get_bits::<32>(224);
         self.opcode.next = self.wqe.q.val().get_bits::<8>(0);
         self.asks.next = self.has_reads.val() & self.opcode.val().get_bit(2);
+        comment!("the piece that is judged: the WQE's own, or the next one of its list");
+        self.listed.next = self.has_lists.val() & self.ctx.q.val().lists & (self.wqe.q.val().get_bits::<8>(16) > 1);
+        self.bad_count.next =
+            self.listed.val() & (self.asks.val() | (self.wqe.q.val().get_bits::<8>(16) > self.most_sges.val()));
+        self.piece_lkey.next = self.wqe.q.val().get_bits::<32>(32);
+        self.piece_addr.next = self.wqe.q.val().get_bits::<64>(64);
+        self.piece_bytes.next = self.wqe.q.val().get_bits::<32>(224);
+        self.length.next = self.piece_bytes.val();
+        if self.listed.val() {
+            self.piece_addr.next = self.list.q.val().get_bits::<64>(0);
+            self.piece_bytes.next = self.list.q.val().get_bits::<32>(64);
+            self.piece_lkey.next = self.list.q.val().get_bits::<32>(96);
+            self.length.next = self.total.q.val().get_bits::<32>(0);
+        }
+        self.total_next.next = self.total.q.val() + bit_cast::<34, 32>(self.piece_bytes.val());
+        self.bad_piece.next = !self.zero.q.val()
+            & (!self.key_ok.q.val()
+                | self.beyond.q.val()
+                | self.wraps.q.val()
+                | (self.left.q.val() < bit_cast::<64, 32>(self.piece_bytes.val())));
+        self.keys.read_address.next = bit_cast::<24, 32>(self.piece_lkey.val() >> 8);
+        self.qperr_addr.next = self.ctx.q.val().qp;
+        self.key.next = self.keys.read_data.val();
         self.swaps.next = self.asks.val() & self.opcode.val().get_bits::<2>(0).any();
         self.consuming.next = self.opcode.val().get_bits::<2>(0).any() & !self.asks.val();
         self.taken_judge.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
@@ -466,9 +509,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
         if self.sends.val() {
             self.rq_seqs.read_address.next = bit_cast::<24, 16>(self.ctx.q.val().qp);
         }
-        self.difference.next =
-            bit_cast::<65, 64>(self.wqe.q.val().get_bits::<64>(64)) - bit_cast::<65, 64>(self.key.val().base);
-        self.reach.next = bit_cast::<65, 64>(self.wqe.q.val().get_bits::<64>(64)) + bit_cast::<65, 32>(self.length.val());
+        self.difference.next = bit_cast::<65, 64>(self.piece_addr.val()) - bit_cast::<65, 64>(self.key.val().base);
+        self.reach.next = bit_cast::<65, 64>(self.piece_addr.val()) + bit_cast::<65, 32>(self.piece_bytes.val());
         self.room.next = bit_cast::<65, 64>(self.key_length.q.val()) - bit_cast::<65, 64>(self.offset.q.val());
         self.shifted.next = self.rounded.q.val() >> self.ctx.q.val().mtu_log2;
         self.refused.next = self.status.q.val() != 0;
@@ -480,6 +522,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
             & self.cmsg_ready.val()
             & ((self.msg_ready.val() & self.msgrow_ready.val()) | self.refused.val())
             & !(self.refused.val() & self.refused_valid.q.val());
+        self.msgpiece_write.next = false;
         match self.judge.q.val() {
             Judge::Idle => {
                 if self.collected.q.val() & !self.pending.empty.val() {
@@ -487,32 +530,42 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     self.ctx.d.next = self.pending.data_out.val();
                     self.pending.read.next = true;
                     self.collected.d.next = false;
+                    self.list.d.next = self.collect_list.q.val();
+                    self.piece.d.next = 0.into();
+                    self.total.d.next = 0.into();
+                    self.refused_piece.d.next = false;
                     self.judge.d.next = Judge::Row;
                 }
             }
             Judge::Row => {
-                self.judge.d.next = Judge::Offset;
+                comment!("pieces go to the row of the message, which a resend of an earlier one may still need");
+                if !self.listed.val() | self.bad_count.val() | self.msgrow_ready.val() {
+                    self.judge.d.next = Judge::Offset;
+                }
             }
             Judge::Offset => {
                 self.flushed.d.next = self.qperr_data.val();
-                self.bad_opcode.d.next = self.opcode.val().get_bits::<6>(2).any() | (!self.sends.val() & self.consuming.val());
+                self.bad_opcode.d.next = self.opcode.val().get_bits::<6>(2).any()
+                    | (!self.sends.val() & self.consuming.val())
+                    | self.bad_count.val();
                 self.bad_length.d.next = self.length.val() > self.longest.val();
                 self.stale.d.next = self.generations.read_data.val() != self.ctx.q.val().generation;
                 self.judge_out.d.next = self.taken_judge.read_data.val() - self.over_judge.read_data.val();
                 if self.asks.val() {
                     self.bad_opcode.d.next = self.opcode.val().get_bits::<5>(3).any()
                         | self.opcode.val().get_bits::<2>(0).all()
+                        | self.bad_count.val()
                         | !self.ctx.q.val().requests.most.any();
                     if self.swaps.val() {
                         self.bad_length.d.next = self.length.val() != 8;
                     }
                 }
-                self.zero.d.next = self.length.val() == 0;
+                self.zero.d.next = self.piece_bytes.val() == 0;
                 self.key_ok.d.next = self.key.val().valid
-                    & (self.key.val().key_low == self.wqe.q.val().get_bits::<8>(32))
+                    & (self.key.val().key_low == self.piece_lkey.val().get_bits::<8>(0))
                     & (self.key.val().pd == self.ctx.q.val().pd)
                     & (self.key.val().local_write | !self.asks.val())
-                    & ((self.wqe.q.val().get_bits::<32>(32) >> 8) < self.key_count.val())
+                    & ((self.piece_lkey.val() >> 8) < self.key_count.val())
                     & !self.difference.val().get_bit(64);
                 self.wraps.d.next = self.reach.val().get_bit(64);
                 self.offset.d.next = self.difference.val().get_bits::<64>(0);
@@ -534,6 +587,41 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.early.d.next = (self.asks.val() & (self.judge_out.q.val() >= self.ctx.q.val().requests.most))
                     | (self.wqe.q.val().get_bit(9) & self.judge_out.q.val().any() & (self.fault.val() != 21));
                 self.judge.d.next = Judge::Verdict;
+                if self.listed.val() & !self.bad_opcode.q.val() {
+                    self.judge.d.next = Judge::Piece;
+                }
+            }
+            Judge::Piece => {
+                if self.has_lists.val() {
+                    self.msgpiece_write.next = true;
+                    self.refused_piece.d.next = self.refused_piece.q.val() | self.bad_piece.val();
+                    self.total.d.next = self.total_next.val();
+                    self.list.d.next = self.list.q.val() >> 128;
+                    self.piece.d.next = self.piece.q.val() + 1;
+                    self.judge.d.next = Judge::Row;
+                    if bit_cast::<8, 2>(self.piece.q.val()) + 1 == self.wqe.q.val().get_bits::<8>(16) {
+                        self.judge.d.next = Judge::Sum;
+                    }
+                }
+            }
+            Judge::Sum => {
+                comment!("the message is as long as its pieces together");
+                self.judge.d.next = Judge::Count;
+                if self.has_lists.val() {
+                    self.zero.d.next = self.total.q.val() == 0;
+                    self.bad_length.d.next = self.total.q.val() > self.longest_34.val();
+                    self.rounded.d.next =
+                        self.length.val() + ((bit_cast::<32, 16>(self.one16.val()) << self.ctx.q.val().mtu_log2) - 1);
+                }
+            }
+            Judge::Count => {
+                self.judge.d.next = Judge::Verdict;
+                if self.has_lists.val() {
+                    self.npkts.d.next = self.shifted.val().get_bits::<24>(0);
+                    if self.zero.q.val() {
+                        self.npkts.d.next = 1.into();
+                    }
+                }
             }
             Judge::Verdict => {
                 self.status.d.next = 0.into();
@@ -543,12 +631,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
                     self.status.d.next = 2.into();
                 } else if self.bad_length.q.val() {
                     self.status.d.next = 1.into();
-                } else if !self.zero.q.val()
-                    & (!self.key_ok.q.val()
-                        | self.beyond.q.val()
-                        | self.wraps.q.val()
-                        | (self.left.q.val() < bit_cast::<64, 32>(self.length.val())))
-                {
+                } else if (self.listed.val() & self.refused_piece.q.val()) | (!self.listed.val() & self.bad_piece.val()) {
                     self.status.d.next = 4.into();
                 }
                 self.judge.d.next = Judge::Send;
@@ -602,6 +685,13 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.generations.write_address.next = self.taken_at.val();
         self.generations.write_data.next = self.new_state.val().generation;
         self.msgrow_ask.next = (self.judge.q.val() == Judge::Send) & !self.refused.val() & self.takes.val();
+        if self.listed.val() & (self.judge.q.val() != Judge::Idle) & (self.judge.q.val() != Judge::Send) {
+            self.msgrow_ask.next = true;
+        }
+        self.msgrow_listed.next = self.listed.val();
+        self.msgpiece_at.next = self.piece.q.val();
+        self.msgpiece_addr.next = self.laddr.q.val();
+        self.msgpiece_end.next = self.total_next.val().get_bits::<32>(0);
         self.msgrow_write.next = self.fire.val() & !self.refused.val();
         self.msgrow_addr.next = (bit_cast::<24, 16>(self.ctx.q.val().qp) << self.message_log2.val())
             | (self.ctx.q.val().msn & self.message_mask.val());
@@ -652,6 +742,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
             self.over_waits.d.next = false;
             self.back_valid.d.next = false;
             self.collect.d.next = 0.into();
+            self.collect_list.d.next = 0.into();
             self.collected.d.next = false;
             self.judge.d.next = Judge::Idle;
             self.status.d.next = 0.into();

@@ -2,6 +2,7 @@
 //! In: `doorbell`, cfg tables CONN, QP and KEY, releases `rel_conn` and `rel_qp`, `request_done` of completion, the WQE read port `cr`. Out: `msgrow`, `cmsg`, `msg`.
 //! Guarantees: never more than M messages of a QP and conn_fifo messages of a connection outstanding; the checks of W1; the three outputs
 //! of a WQE are made in one clock, in the order of the stream. As many WQE reads are outstanding as payload reads (dr_outstanding).
+//! A WQE with a list is judged piece by piece, 4 clocks each; `msgpiece` has each as it is judged, before `msgrow`.
 //! D1: a WQE that may not enter yet is set back: it and those behind it stay in the ring and are read again when a request is done.
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -22,6 +23,8 @@ pub struct SqFixed {
     pub pd: Bits<16>,
     pub base: Bits<64>,
     pub log2: Bits<4>,
+    /// Entries of 128 bytes, with a list behind the WQE.
+    pub lists: Bit,
 }
 
 /// Where a send queue stands.
@@ -60,6 +63,15 @@ pub struct PendingWqe {
     pub mtu_log2: Bits<4>,
     pub requests: SqRequests,
     pub generation: Bit,
+    /// It has 128 bytes.
+    pub lists: Bit,
+}
+
+/// A read of the send queue.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct ReadWqe {
+    pub addr: Bits<64>,
+    pub lists: Bit,
 }
 
 /// A memory region as far as local reads need it.
@@ -93,6 +105,9 @@ pub enum Judge {
     Row,
     Offset,
     Left,
+    Piece,
+    Sum,
+    Count,
     Verdict,
     Send,
     Back,
@@ -117,7 +132,9 @@ const _: () = {
     assert!(ring::wqe::FENCE.bit == 9 && ring::wqe::SWAP_ADD.bit == 384 && ring::wqe::COMPARE.bit == 448);
     assert!(table::qp::MAX_RD_ATOMIC.bit == 280 && table::qp::MAX_RD_ATOMIC.width == 8 && table::key::LOCAL_WRITE.bit == 1);
     assert!(table::rts::NUMBER == 5 && table::rts::MAX_RD_ATOMIC.bit == 8 && table::rts::MAX_RD_ATOMIC.width == 8);
-    assert!(ring::wqe::BYTES == 64);
+    assert!(ring::wqe::BYTES == 64 && ring::wqe::NUM_SGE.bit == 16 && ring::wqe::NUM_SGE.width == 8);
+    assert!(ring::sge::BYTES == 16 && ring::sge::ADDR.bit == 0 && ring::sge::LENGTH.bit == 64 && ring::sge::LKEY.bit == 96);
+    assert!(table::qp::LISTS.bit == 6);
 };
 
 /// See the module documentation.
@@ -182,6 +199,13 @@ pub struct WorkFetch<const W: usize> {
     pub msgrow_tag: Signal<Out, Bits<32>>,
     pub msgrow_swap_add: Signal<Out, Bits<64>>,
     pub msgrow_compare: Signal<Out, Bits<64>>,
+    /// Its payload is in the pieces that were told for `msgrow_addr`, not at `msgrow_laddr`.
+    pub msgrow_listed: Signal<Out, Bit>,
+    /// A piece; its number, its bus address, where it ends in the message. Whether the message is taken turns out later.
+    pub msgpiece_write: Signal<Out, Bit>,
+    pub msgpiece_at: Signal<Out, Bits<2>>,
+    pub msgpiece_addr: Signal<Out, Bits<64>>,
+    pub msgpiece_end: Signal<Out, Bits<32>>,
     pub cmsg_valid: Signal<Out, Bit>,
     pub cmsg_ready: Signal<In, Bit>,
     pub cmsg_wr_id: Signal<Out, Bits<64>>,
@@ -228,7 +252,7 @@ pub struct WorkFetch<const W: usize> {
     generations: Ram<Bit>,
     runnable: RunList,
     pending: Fifo<PendingWqe>,
-    reads: Fifo<Bits<64>>,
+    reads: Fifo<ReadWqe>,
     issue: DFF<Issue>,
     walk: DFF<Bits<24>>,
     cleared: DFF<Bit>,
@@ -291,8 +315,28 @@ pub struct WorkFetch<const W: usize> {
     refused_conn: DFF<Bits<16>>,
     collect: DFF<Bits<512>>,
     collected: DFF<Bit>,
+    /// What stands behind the WQE, as it comes.
+    collect_list: DFF<Bits<512>>,
     judge: DFF<Judge>,
     wqe: DFF<Bits<512>>,
+    /// The pieces that are left, the next one lowest; its number.
+    list: DFF<Bits<512>>,
+    piece: DFF<Bits<2>>,
+    /// Bytes of the pieces judged so far; one of them was refused.
+    total: DFF<Bits<34>>,
+    refused_piece: DFF<Bit>,
+    listed: Signal<Local, Bit>,
+    bad_count: Signal<Local, Bit>,
+    piece_addr: Signal<Local, Bits<64>>,
+    piece_lkey: Signal<Local, Bits<32>>,
+    piece_bytes: Signal<Local, Bits<32>>,
+    bad_piece: Signal<Local, Bit>,
+    total_next: Signal<Local, Bits<34>>,
+    beats: Signal<Local, Bits<512>>,
+    wide_offset: Signal<Local, Bits<64>>,
+    new_read: Signal<Local, ReadWqe>,
+    next_read: Signal<Local, ReadWqe>,
+    coming: Signal<Local, PendingWqe>,
     ctx: DFF<PendingWqe>,
     key: Signal<Local, LocalKey>,
     key_ok: DFF<Bit>,
@@ -322,6 +366,9 @@ pub struct WorkFetch<const W: usize> {
     consuming: Signal<Local, Bit>,
     sends: Constant<Bit>,
     has_reads: Constant<Bit>,
+    has_lists: Constant<Bit>,
+    most_sges: Constant<Bits<8>>,
+    longest_34: Constant<Bits<34>>,
     shift_in: Constant<Bits<10>>,
     shift_down: Constant<Bits<10>>,
     last_walk: Constant<Bits<24>>,
@@ -363,6 +410,9 @@ impl<const W: usize> WorkFetch<W> {
             generations: Ram::new(requests),
             sends: Constant::new(config.sends),
             has_reads: Constant::new(config.reads),
+            has_lists: Constant::new(config.sges > 1),
+            most_sges: Constant::new((config.sges as u64).to_bits()),
+            longest_34: Constant::new(0x8000_0000u64.to_bits()),
             runnable: RunList::new(config.qps),
             pending: Fifo::new(config.fifo.dr_outstanding),
             reads: Fifo::new(config.fifo.dr_outstanding),
@@ -390,7 +440,9 @@ impl<const W: usize> WorkFetch<W> {
             fire, opcode, consuming, released_q_next, released_c_next, request_done, request_done_qp, msgrow_request,
             msgrow_atomic, msgrow_tag, msgrow_swap_add, msgrow_compare, cmsg_length, limit, look_out, opened, over_adds, over_waits, over_id,
             back_valid, back_fence, judge_out, stale, early, read_limit, new_most, counts_clear, counts_at, taken_at, generation_write, blocked, asks,
-            swaps, takes, lets_go, pops, pushes,
+            swaps, takes, lets_go, pops, pushes, msgrow_listed, msgpiece_write, msgpiece_at, msgpiece_addr, msgpiece_end, collect_list, list, piece,
+            total, refused_piece, listed, bad_count, piece_addr, piece_lkey, piece_bytes, bad_piece, total_next, beats, wide_offset, new_read,
+            next_read, coming,
         })
     }
 }
