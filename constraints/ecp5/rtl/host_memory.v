@@ -59,13 +59,14 @@ module host_memory #(
     reg [15:0] read_left;
     reg [63:0] read_data;
     wire [63:0] turned;
-    wire want_serial_read = mem_valid && !mem_write && !mem_done;
+    reg want_serial_read;
+    reg [1:0] read_offer; // who may give a descriptor in this clock: decided a clock ahead, from registers on
     wire [1:0] next_reader = want_serial_read && read_before != SERIAL ? SERIAL
         : cr_desc_valid && read_before != CONTROL ? CONTROL
         : dr_desc_valid ? PAYLOAD : cr_desc_valid ? CONTROL : want_serial_read ? SERIAL : NONE;
     wire read_idle = reader == NONE;
-    assign cr_desc_ready = read_idle && next_reader == CONTROL;
-    assign dr_desc_ready = read_idle && next_reader == PAYLOAD;
+    assign cr_desc_ready = read_offer == CONTROL;
+    assign dr_desc_ready = read_offer == PAYLOAD;
     wire give = read_state == GIVE;
     wire taken = reader == CONTROL ? cr_ready : reader == PAYLOAD ? dr_ready : 1'b1;
     wire last_read = read_left <= 16'd8;
@@ -76,12 +77,14 @@ module host_memory #(
     assign cr_last = last_read;
     assign mem_rdata = read_data[31:0];
     always @(posedge clock) begin
+        want_serial_read <= mem_valid && !mem_write && !mem_done;
         if (read_idle) begin
-            reader <= next_reader;
+            read_offer <= read_offer == NONE ? next_reader : NONE;
+            reader <= read_offer;
             read_state <= FETCH;
-            read_at <= next_reader == CONTROL ? cr_desc_addr[ADDR-1:0]
-                : next_reader == PAYLOAD ? dr_desc_addr[ADDR-1:0] : mem_addr[ADDR-1:0];
-            read_left <= next_reader == CONTROL ? cr_desc_len : next_reader == PAYLOAD ? dr_desc_len : 16'd4;
+            read_at <= read_offer == CONTROL ? cr_desc_addr[ADDR-1:0]
+                : read_offer == PAYLOAD ? dr_desc_addr[ADDR-1:0] : mem_addr[ADDR-1:0];
+            read_left <= read_offer == CONTROL ? cr_desc_len : read_offer == PAYLOAD ? dr_desc_len : 16'd4;
         end else if (read_state == FETCH) begin
             read_state <= TURN;
         end else if (read_state == TURN) begin
@@ -98,6 +101,8 @@ module host_memory #(
         end
         if (reset) begin
             reader <= NONE;
+            read_offer <= NONE;
+            want_serial_read <= 1'b0;
             read_before <= NONE;
             read_state <= FETCH;
         end
@@ -108,13 +113,14 @@ module host_memory #(
     reg [1:0] written_before;
     reg [ADDR-1:0] write_at;
     reg [15:0] write_left;
-    wire want_serial_write = mem_valid && mem_write && !mem_done;
+    reg want_serial_write;
+    reg [1:0] write_offer;
     wire [1:0] next_writer = want_serial_write && written_before != SERIAL ? SERIAL
         : cw_desc_valid && written_before != CONTROL ? CONTROL
         : dw_desc_valid ? PAYLOAD : cw_desc_valid ? CONTROL : want_serial_write ? SERIAL : NONE;
     wire write_idle = writer == NONE;
-    assign cw_desc_ready = write_idle && next_writer == CONTROL;
-    assign dw_desc_ready = write_idle && next_writer == PAYLOAD;
+    assign cw_desc_ready = write_offer == CONTROL;
+    assign dw_desc_ready = write_offer == PAYLOAD;
     assign cw_ready = writer == CONTROL;
     assign dw_ready = writer == PAYLOAD;
     wire write = writer == CONTROL ? cw_valid : writer == PAYLOAD ? dw_valid : writer == SERIAL;
@@ -123,11 +129,13 @@ module host_memory #(
     wire [7:0] enables = last_write ? ~(8'hff << write_left[3:0]) : 8'hff;
     always @(posedge clock) begin
         dw_done <= 1'b0;
+        want_serial_write <= mem_valid && mem_write && !mem_done;
         if (write_idle) begin
-            writer <= next_writer;
-            write_at <= next_writer == CONTROL ? cw_desc_addr[ADDR-1:0]
-                : next_writer == PAYLOAD ? dw_desc_addr[ADDR-1:0] : mem_addr[ADDR-1:0];
-            write_left <= next_writer == CONTROL ? cw_desc_len : next_writer == PAYLOAD ? dw_desc_len : 16'd4;
+            write_offer <= write_offer == NONE ? next_writer : NONE;
+            writer <= write_offer;
+            write_at <= write_offer == CONTROL ? cw_desc_addr[ADDR-1:0]
+                : write_offer == PAYLOAD ? dw_desc_addr[ADDR-1:0] : mem_addr[ADDR-1:0];
+            write_left <= write_offer == CONTROL ? cw_desc_len : write_offer == PAYLOAD ? dw_desc_len : 16'd4;
         end else if (write) begin
             write_at <= write_at + 8;
             write_left <= write_left - 16'd8;
@@ -139,6 +147,8 @@ module host_memory #(
         end
         if (reset) begin
             writer <= NONE;
+            write_offer <= NONE;
+            want_serial_write <= 1'b0;
             written_before <= NONE;
             dw_done <= 1'b0;
         end

@@ -1,50 +1,116 @@
 //! Lowest one, highest one and number of ones of a 64-bit word, in the same clock.
-//! The searches work in two levels of eight (about five LUT levels), the count in counters of six and three adders;
+//! The searches work in two levels of eight, that of the lowest one in both at once (about six LUT levels), the count in counters of six and three adders;
 //! put registers around them where they follow a memory.
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 
-/// Index of the lowest one; `any` is false (and `index` 0) for a word of zeros.
-#[derive(LogicBlock, Default)]
+/// Index of the lowest one, and whether there are more; `any` is false (and `index` 0) for a word of zeros.
+#[derive(LogicBlock)]
 pub struct FirstOne64 {
     pub x: Signal<In, Bits<64>>,
     pub any: Signal<Out, Bit>,
+    /// More than one bit is set.
+    pub many: Signal<Out, Bit>,
     pub index: Signal<Out, Bits<6>>,
+    /// Eight bits that are searched: a part of the word, then which parts have a one.
     part: Signal<Local, Bits<8>>,
-    group: Signal<Local, Bits<8>>,
-    high: Signal<Local, Bits<3>>,
+    half: Signal<Local, Bits<4>>,
+    pair: Signal<Local, Bits<2>>,
+    /// Parts that have a one, and where the lowest of each is.
+    parts: Signal<Local, Bits<8>>,
+    places: [Signal<Local, Bits<3>>; 9],
+    place: Signal<Local, Bits<3>>,
+    of_two: [Signal<Local, Bits<3>>; 4],
+    of_four: [Signal<Local, Bits<3>>; 2],
     low: Signal<Local, Bits<3>>,
-    high_found: Signal<Local, Bit>,
-    low_found: Signal<Local, Bit>,
+    high: Signal<Local, Bits<3>>,
+    /// Which parts have more than one, and whether several parts have one.
+    more: Signal<Local, Bits<9>>,
+    more_here: Signal<Local, Bit>,
 }
 
 /// The usual name.
 pub type FirstOne = FirstOne64;
 
+impl Default for FirstOne64 {
+    fn default() -> Self {
+        Self {
+            x: Default::default(),
+            any: Default::default(),
+            many: Default::default(),
+            index: Default::default(),
+            part: Default::default(),
+            half: Default::default(),
+            pair: Default::default(),
+            parts: Default::default(),
+            places: array_init::array_init(|_| Default::default()),
+            place: Default::default(),
+            of_two: array_init::array_init(|_| Default::default()),
+            of_four: array_init::array_init(|_| Default::default()),
+            low: Default::default(),
+            high: Default::default(),
+            more: Default::default(),
+            more_here: Default::default(),
+        }
+    }
+}
+
 impl Logic for FirstOne64 {
     #[hdl_gen]
     fn update(&mut self) {
-        comment!("module first_one_64: index of the lowest one, two levels of eight");
-        self.high.next = 0.into();
-        self.high_found.next = false;
-        self.group.next = 0.into();
+        comment!("module first_one_64: index of the lowest one: of each part of eight, beside it of the parts, then a choice among eight");
+        self.parts.next = 0.into();
         for k in 0..8 {
-            self.part.next = self.x.val().get_bits::<8>(k * 8);
-            if self.part.val().any() & !self.high_found.val() {
-                self.high.next = k.to_bits::<3>();
-                self.high_found.next = true;
-                self.group.next = self.part.val();
+            self.parts.next = self.parts.val().replace_bit(k, self.x.val().get_bits::<8>(k * 8).any());
+        }
+        self.more.next = 0.into();
+        for k in 0..9 {
+            if k == 8 {
+                self.part.next = self.parts.val();
+            } else {
+                self.part.next = self.x.val().get_bits::<8>(k * 8);
+            }
+            self.place.next = 0.into();
+            self.half.next = self.part.val().get_bits::<4>(0);
+            if !self.part.val().get_bits::<4>(0).any() {
+                self.half.next = self.part.val().get_bits::<4>(4);
+                self.place.next = self.place.val().replace_bit(2, self.part.val().get_bits::<4>(4).any());
+            }
+            self.pair.next = self.half.val().get_bits::<2>(0);
+            if !self.half.val().get_bits::<2>(0).any() {
+                self.pair.next = self.half.val().get_bits::<2>(2);
+                self.place.next = self.place.val().replace_bit(1, self.half.val().get_bits::<2>(2).any());
+            }
+            self.place.next = self.place.val().replace_bit(0, self.pair.val() == 2);
+            self.places[k].next = self.place.val();
+            self.more_here.next = (self.part.val().get_bits::<4>(0).any() & self.part.val().get_bits::<4>(4).any())
+                | (self.part.val().get_bits::<2>(0).any() & self.part.val().get_bits::<2>(2).any())
+                | (self.part.val().get_bits::<2>(4).any() & self.part.val().get_bits::<2>(6).any())
+                | (self.part.val().get_bit(0) & self.part.val().get_bit(1))
+                | (self.part.val().get_bit(2) & self.part.val().get_bit(3))
+                | (self.part.val().get_bit(4) & self.part.val().get_bit(5))
+                | (self.part.val().get_bit(6) & self.part.val().get_bit(7));
+            self.more.next = self.more.val().replace_bit(k, self.more_here.val());
+        }
+        self.high.next = self.places[8].val();
+        for k in 0..4 {
+            self.of_two[k].next = self.places[k * 2].val();
+            if self.high.val().get_bit(0) {
+                self.of_two[k].next = self.places[k * 2 + 1].val();
             }
         }
-        self.low.next = 0.into();
-        self.low_found.next = false;
-        for k in 0..8 {
-            if self.group.val().get_bit(k) & !self.low_found.val() {
-                self.low.next = k.to_bits::<3>();
-                self.low_found.next = true;
+        for k in 0..2 {
+            self.of_four[k].next = self.of_two[k * 2].val();
+            if self.high.val().get_bit(1) {
+                self.of_four[k].next = self.of_two[k * 2 + 1].val();
             }
         }
-        self.any.next = self.high_found.val();
+        self.low.next = self.of_four[0].val();
+        if self.high.val().get_bit(2) {
+            self.low.next = self.of_four[1].val();
+        }
+        self.any.next = self.parts.val().any();
+        self.many.next = self.more.val().any();
         self.index.next = (bit_cast::<6, 3>(self.high.val()) << 3) | bit_cast::<6, 3>(self.low.val());
     }
 }

@@ -28,6 +28,7 @@ fn searches_find_what_rust_finds() {
         count.x.next = word.into();
         assert!(simulate(&mut first, 20) && simulate(&mut last, 20) && simulate(&mut count, 20));
         assert_eq!(first.any.val(), word != 0);
+        assert_eq!(first.many.val(), word.count_ones() > 1);
         assert_eq!(last.any.val(), word != 0);
         assert_eq!(first.index.val().to_u64(), u64::from(word.trailing_zeros() % 64));
         assert_eq!(last.index.val().to_u64(), if word == 0 { 0 } else { u64::from(word.ilog2()) });

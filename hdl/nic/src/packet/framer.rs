@@ -53,6 +53,12 @@ pub struct Framer<const W: usize, const K: usize> {
     beats: Fifo<Bits<W>>,
     infos: Fifo<BeatInfo>,
     crcs: Fifo<Bits<32>>,
+    /// What the next beat is made of, kept beside `left`: it says when to shift and load all of the header's bits.
+    in_header: DFF<Bit>,
+    needs_payload: DFF<Bit>,
+    is_last: DFF<Bit>,
+    /// Of the beat after it.
+    left_after: Signal<Local, Bits<13>>,
     /// A frame is being put together.
     busy: DFF<Bit>,
     /// What is left of the header, next byte lowest; then the part of the payload that did not fit into the last beat.
@@ -82,9 +88,6 @@ pub struct Framer<const W: usize, const K: usize> {
     /// The upper half of an ICRC that did not fit.
     spill_valid: DFF<Bit>,
     spill: DFF<Bits<16>>,
-    in_header: Signal<Local, Bit>,
-    needs_payload: Signal<Local, Bit>,
-    is_last: Signal<Local, Bit>,
     made_moves: Signal<Local, Bit>,
     emits: Signal<Local, Bit>,
     takes_payload: Signal<Local, Bit>,
@@ -100,6 +103,8 @@ pub struct Framer<const W: usize, const K: usize> {
     out_free: Signal<Local, Bit>,
     beat_bytes: Constant<Bits<13>>,
     beat_bytes_8: Constant<Bits<8>>,
+    two_beats: Constant<Bits<13>>,
+    two_beats_8: Constant<Bits<8>>,
     beat_bits: Constant<Bits<16>>,
     spill_bytes: Constant<Bits<8>>,
     left_mask: Constant<Bits<13>>,
@@ -165,6 +170,9 @@ impl<const W: usize, const K: usize> Framer<W, K> {
             beats: Fifo::new(WAITING_BEATS),
             infos: Fifo::new(WAITING_BEATS),
             crcs: Fifo::new(WAITING_BEATS),
+            in_header: Default::default(),
+            needs_payload: Default::default(),
+            is_last: Default::default(),
             busy: Default::default(),
             header: Default::default(),
             header_left: Default::default(),
@@ -186,9 +194,6 @@ impl<const W: usize, const K: usize> Framer<W, K> {
             tx_last: Default::default(),
             spill_valid: Default::default(),
             spill: Default::default(),
-            in_header: Default::default(),
-            needs_payload: Default::default(),
-            is_last: Default::default(),
             made_moves: Default::default(),
             emits: Default::default(),
             takes_payload: Default::default(),
@@ -204,8 +209,11 @@ impl<const W: usize, const K: usize> Framer<W, K> {
             out_free: Default::default(),
             beat_bytes: number(K),
             beat_bytes_8: number(K),
+            two_beats: number(2 * K),
+            two_beats_8: number(2 * K),
             beat_bits: number(W),
             spill_bytes: number(K - 2),
+            left_after: Default::default(),
             left_mask: number(K - 1),
             all_bits: Constant::new(Bits::mask()),
             all_keep: Constant::new(Bits::mask()),
@@ -226,6 +234,9 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
         dff_setup!(
             self,
             clock,
+            in_header,
+            needs_payload,
+            is_last,
             busy,
             header,
             header_left,
@@ -255,13 +266,11 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
         self.crcs.reset.next = self.reset.val();
         comment!("what the next beat is made of; the bytes left are 2 more than a multiple of 4, so never a whole beat");
         self.made_moves.next = self.made_valid.q.val() & !self.beats.full.val();
-        self.in_header.next = self.header_left.q.val() >= self.beat_bytes_8.val();
-        self.needs_payload.next = !self.in_header.val() & (self.left.q.val() > bit_cast::<13, 8>(self.header_left.q.val()));
-        self.is_last.next = self.left.q.val() < self.beat_bytes.val();
+        self.left_after.next = self.left.q.val() - self.beat_bytes.val();
         self.emits.next = self.busy.q.val()
             & (!self.made_valid.q.val() | !self.beats.full.val())
-            & (!self.needs_payload.val() | self.payload_valid.q.val());
-        self.takes_payload.next = self.emits.val() & self.needs_payload.val();
+            & (!self.needs_payload.q.val() | self.payload_valid.q.val());
+        self.takes_payload.next = self.emits.val() & self.needs_payload.q.val();
         comment!("payload: one beat ahead, bytes beyond the end cleared");
         self.dr_ready.next = self.payload_left.q.val().any() & (!self.payload_valid.q.val() | self.takes_payload.val());
         if self.takes_payload.val() {
@@ -295,27 +304,33 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
             self.made_valid.d.next = true;
             self.made.d.next = self.header.q.val().get_bits::<W>(0);
             self.header.d.next = self.header.q.val() >> self.beat_bits.val();
-            if self.needs_payload.val() {
+            if self.needs_payload.q.val() {
                 self.made.d.next = self.header.q.val().get_bits::<W>(0) | self.up.val();
                 self.header.d.next = bit_cast::<HEADER_BITS, W>(self.down.val());
             }
-            self.made_info.d.next.last = self.is_last.val();
+            self.made_info.d.next.last = self.is_last.q.val();
             self.made_info.d.next.bytes = (self.left.q.val() & self.left_mask.val()).get_bits::<6>(0);
             self.made_beat.d.next = self.beat.q.val();
             self.made_ipv6.d.next = self.ipv6.q.val();
-            self.left.d.next = self.left.q.val() - self.beat_bytes.val();
-            if self.in_header.val() {
+            self.left.d.next = self.left_after.val();
+            self.is_last.d.next = self.left.q.val() < self.two_beats.val();
+            self.in_header.d.next = false;
+            self.needs_payload.d.next = self.left_after.val() > bit_cast::<13, 8>(self.header_left.q.val());
+            if self.in_header.q.val() {
                 self.header_left.d.next = self.header_left.q.val() - self.beat_bytes_8.val();
+                self.in_header.d.next = self.header_left.q.val() >= self.two_beats_8.val();
+                self.needs_payload.d.next = (self.header_left.q.val() < self.two_beats_8.val())
+                    & (self.left.q.val() > bit_cast::<13, 8>(self.header_left.q.val()));
             }
             if !self.beat.q.val().all() {
                 self.beat.d.next = self.beat.q.val() + 1;
             }
-            if self.is_last.val() {
+            if self.is_last.q.val() {
                 self.busy.d.next = false;
             }
         }
         comment!("the next frame starts in the clock in which the last beat is made");
-        self.loads.next = !self.busy.q.val() | (self.emits.val() & self.is_last.val());
+        self.loads.next = !self.busy.q.val() | (self.emits.val() & self.is_last.q.val());
         self.ack_ready.next = self.loads.val();
         self.packet_ready.next = self.loads.val() & !self.ack_valid.val();
         self.padded.next = (self.packet_payload_bytes.val() + 3) & !bits::<13>(3);
@@ -337,7 +352,15 @@ impl<const W: usize, const K: usize> Logic for Framer<W, K> {
                     bit_cast::<3, 1>(self.packet_ipv6.val().into()) | (bit_cast::<3, 2>(self.packet_layout.val()) << 1);
             }
             self.payload_left.d.next = self.packet_payload_bytes.val();
+            self.in_header.d.next = self.packet_header_bytes.val() >= self.beat_bytes_8.val();
+            self.needs_payload.d.next =
+                (self.packet_header_bytes.val() < self.beat_bytes_8.val()) & self.packet_payload_bytes.val().any();
+            self.is_last.d.next =
+                (bit_cast::<13, 8>(self.packet_header_bytes.val()) + self.padded.val()) < self.beat_bytes.val();
             if self.ack_valid.val() {
+                self.in_header.d.next = self.ack_header_bytes.val() >= self.beat_bytes_8.val();
+                self.needs_payload.d.next = false;
+                self.is_last.d.next = self.ack_header_bytes.val() < self.beat_bytes_8.val();
                 self.header_left.d.next = self.ack_header_bytes.val();
                 self.left.d.next = bit_cast::<13, 8>(self.ack_header_bytes.val());
                 self.ipv6.d.next = self.ack_ipv6.val();

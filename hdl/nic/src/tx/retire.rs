@@ -5,7 +5,7 @@
 use super::filled::filled;
 use crate::config::BuildConfig;
 use mrnic_emit::comment;
-use mrnic_widgets::{Fifo, FirstOne64, Ram};
+use mrnic_widgets::{Fifo, FirstOne64, Ram, Skid};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -99,9 +99,8 @@ pub struct Retire {
     rb_own: Ram<Bits<32>>,
     /// The word being walked; bits leave it from the lowest.
     word: DFF<AckedWord>,
-    /// The next packet to be freed.
-    next_valid: DFF<Bit>,
-    upcoming: DFF<RetiringPacket>,
+    /// The next packets to be freed: the queue, which takes what the scheduler gives first, answers no further than here.
+    upcoming: Skid<RetiringPacket>,
     /// The packet whose answer is awaited.
     asked_valid: DFF<Bit>,
     asked: DFF<RetiringPacket>,
@@ -109,6 +108,10 @@ pub struct Retire {
     adding: DFF<Bit>,
     adding_packet: DFF<RetiringPacket>,
     adding_entry: DFF<RetiredPacket>,
+    /// The packet that leaves: no ready of those behind it reaches further.
+    leaving: Skid<RetiredPacket>,
+    /// A clock ago nothing was being retired.
+    quiet: DFF<Bit>,
     /// Places of `done` promised.
     promised: DFF<Bits<16>>,
     may_ask: Signal<Local, Bit>,
@@ -116,7 +119,8 @@ pub struct Retire {
     take: Signal<Local, Bit>,
     move_on: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
-    rest: Signal<Local, Bits<64>>,
+    packet: Signal<Local, RetiringPacket>,
+    left: Signal<Local, RetiredPacket>,
     rb_write: Signal<Local, Bit>,
     rb_row: Signal<Local, Bits<24>>,
     rb_value: Signal<Local, Bits<32>>,
@@ -135,6 +139,8 @@ impl Retire {
         filled!(Retire {
             words: Fifo::new(words),
             done: Fifo::new(config.fifo.ret),
+            upcoming: Skid::default(),
+            leaving: Skid::default(),
             rb_read: Ram::new(config.conns),
             rb_own: Ram::new(config.conns),
             done_depth: Constant::new((config.fifo.ret as u64).to_bits()),
@@ -144,8 +150,8 @@ impl Retire {
             free_valid, free_ready, free_row, free_ppsn, free_rsp_valid, free_rsp_qp, free_rsp_msn, free_rsp_bytes,
             free_rsp_kind, resp_valid, resp_ready, resp_error, resp_conn, resp_qp, resp_msn, leaves, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, wake_b_valid, wake_b_conn, rb_addr, rb_data, open_valid,
             open_conn, idle, init_done, commit_valid, commit_conn, commit_home, commit_ppsn, commit_qp, commit_msn,
-            commit_bytes, first, word, next_valid, upcoming, asked_valid, asked, adding, adding_packet, adding_entry,
-            promised, may_ask, ask, take, move_on, rest, rb_write, rb_row, rb_value, open_wait, opening, walk, ready,
+            commit_bytes, first, word, quiet, packet, left, asked_valid, asked, adding, adding_packet, adding_entry,
+            promised, may_ask, ask, take, move_on, rb_write, rb_row, rb_value, open_wait, opening, walk, ready,
         })
     }
 }
@@ -158,8 +164,7 @@ impl Logic for Retire {
             self,
             clock,
             word,
-            next_valid,
-            upcoming,
+            quiet,
             asked_valid,
             asked,
             adding,
@@ -171,9 +176,11 @@ impl Logic for Retire {
             walk,
             ready
         );
-        clock!(self, clock, words, done, rb_read, rb_own);
+        clock!(self, clock, words, done, upcoming, leaving, rb_read, rb_own);
         self.words.reset.next = self.reset.val();
         self.done.reset.next = self.reset.val();
+        self.upcoming.reset.next = self.reset.val();
+        self.leaving.reset.next = self.reset.val();
         self.acked_ready.next = !self.words.full.val() & self.ready.q.val();
         self.words.write.next = self.acked_valid.val() & self.acked_ready.val();
         self.words.data_in.next.conn = self.acked_conn.val();
@@ -184,24 +191,24 @@ impl Logic for Retire {
 
         comment!("the lowest bit of the word becomes the next packet");
         self.may_ask.next = self.promised.q.val() < self.done_depth.val();
-        self.free_valid.next = self.next_valid.q.val() & self.may_ask.val();
-        self.free_row.next =
-            (bit_cast::<24, 16>(self.upcoming.q.val().conn) << 3) | bit_cast::<24, 3>(self.upcoming.q.val().path);
-        self.free_ppsn.next = self.upcoming.q.val().ppsn;
+        self.packet.next = self.upcoming.out_data.val();
+        self.free_valid.next = self.upcoming.out_valid.val() & self.may_ask.val();
+        self.free_row.next = (bit_cast::<24, 16>(self.packet.val().conn) << 3) | bit_cast::<24, 3>(self.packet.val().path);
+        self.free_ppsn.next = self.packet.val().ppsn;
         self.ask.next = self.free_valid.val() & self.free_ready.val();
-        self.move_on.next = !self.next_valid.q.val() | self.ask.val();
+        self.upcoming.out_ready.next = self.may_ask.val() & self.free_ready.val();
+        self.move_on.next = self.upcoming.in_ready.val();
         self.first.x.next = self.word.q.val().mask;
-        self.rest.next = self.word.q.val().mask & (self.word.q.val().mask - 1);
+        self.upcoming.in_valid.next = self.first.any.val();
+        self.upcoming.in_data.next.conn = self.word.q.val().conn;
+        self.upcoming.in_data.next.path = self.word.q.val().path;
+        self.upcoming.in_data.next.ppsn = self.word.q.val().base_ppsn + bit_cast::<24, 6>(self.first.index.val());
+        // the last packet of the word and every eighth wake the connection
+        self.upcoming.in_data.next.wake = !self.first.many.val() | self.first.index.val().get_bits::<3>(0).all();
         if self.move_on.val() {
-            self.next_valid.d.next = self.first.any.val();
-            self.upcoming.d.next.conn = self.word.q.val().conn;
-            self.upcoming.d.next.path = self.word.q.val().path;
-            self.upcoming.d.next.ppsn = self.word.q.val().base_ppsn + bit_cast::<24, 6>(self.first.index.val());
-            // the last packet of the word and every eighth wake the connection
-            self.upcoming.d.next.wake = !self.rest.val().any() | self.first.index.val().get_bits::<3>(0).all();
-            self.word.d.next.mask = self.rest.val();
+            self.word.d.next.mask = self.word.q.val().mask & (self.word.q.val().mask - 1);
         }
-        self.take.next = !self.words.empty.val() & (!self.first.any.val() | (self.move_on.val() & !self.rest.val().any()));
+        self.take.next = !self.words.empty.val() & (!self.first.any.val() | (self.move_on.val() & !self.first.many.val()));
         self.words.read.next = self.take.val();
         if self.take.val() {
             self.word.d.next = self.words.data_out.val();
@@ -211,7 +218,7 @@ impl Logic for Retire {
         self.asked_valid.d.next = self.asked_valid.q.val() & !self.free_rsp_valid.val();
         if self.ask.val() {
             self.asked_valid.d.next = true;
-            self.asked.d.next = self.upcoming.q.val();
+            self.asked.d.next = self.packet.val();
         }
         self.adding.d.next = self.free_rsp_valid.val() & self.asked_valid.q.val();
         self.adding_packet.d.next = self.asked.q.val();
@@ -237,17 +244,22 @@ impl Logic for Retire {
         self.commit_bytes.next = self.adding_entry.q.val().bytes;
 
         comment!("to completion or request_places; a place is promised when a packet is asked for");
-        self.ret_valid.next = !self.done.empty.val() & !self.done.data_out.val().kind.any();
-        self.resp_valid.next = !self.done.empty.val() & self.done.data_out.val().kind.any();
-        self.resp_error.next = self.done.data_out.val().kind == 2;
-        self.resp_conn.next = self.done.data_out.val().conn;
-        self.resp_qp.next = self.done.data_out.val().qp;
-        self.resp_msn.next = self.done.data_out.val().msn;
-        self.ret_qp.next = self.done.data_out.val().qp;
-        self.ret_msn.next = self.done.data_out.val().msn;
-        self.ret_bytes.next = self.done.data_out.val().bytes;
-        self.leaves.next = (self.ret_valid.val() & self.ret_ready.val()) | (self.resp_valid.val() & self.resp_ready.val());
+        self.leaving.in_valid.next = !self.done.empty.val();
+        self.leaving.in_data.next = self.done.data_out.val();
+        self.leaves.next = !self.done.empty.val() & self.leaving.in_ready.val();
         self.done.read.next = self.leaves.val();
+        self.left.next = self.leaving.out_data.val();
+        self.ret_valid.next = self.leaving.out_valid.val() & !self.left.val().kind.any();
+        self.resp_valid.next = self.leaving.out_valid.val() & self.left.val().kind.any();
+        self.resp_error.next = self.left.val().kind == 2;
+        self.resp_conn.next = self.left.val().conn;
+        self.resp_qp.next = self.left.val().qp;
+        self.resp_msn.next = self.left.val().msn;
+        self.ret_qp.next = self.left.val().qp;
+        self.ret_msn.next = self.left.val().msn;
+        self.ret_bytes.next = self.left.val().bytes;
+        self.leaving.out_ready.next =
+            (self.ret_valid.val() & self.ret_ready.val()) | (self.resp_valid.val() & self.resp_ready.val());
         if self.ask.val() & !self.leaves.val() {
             self.promised.d.next = self.promised.q.val() + 1;
         }
@@ -283,16 +295,17 @@ impl Logic for Retire {
         self.rb_own.write_address.next = self.rb_row.val();
         self.rb_own.write_data.next = self.rb_value.val();
         self.rb_data.next = self.rb_read.read_data.val();
-        self.idle.next = self.words.empty.val()
+        comment!("a clock late, so that the last packet shows as `ret` or `resp` when it is told; what arrived since counts");
+        self.quiet.d.next = self.words.empty.val()
             & !self.first.any.val()
-            & !self.next_valid.q.val()
+            & !self.upcoming.out_valid.val()
             & !self.asked_valid.q.val()
-            & !self.adding.q.val()
-            & !self.open_wait.q.val();
+            & !self.adding.q.val();
+        self.idle.next = self.quiet.q.val() & self.words.empty.val() & !self.open_wait.q.val();
         self.init_done.next = self.ready.q.val();
         if self.reset.val() {
             self.word.d.next.mask = 0.into();
-            self.next_valid.d.next = false;
+            self.quiet.d.next = false;
             self.asked_valid.d.next = false;
             self.adding.d.next = false;
             self.promised.d.next = 0.into();

@@ -82,6 +82,8 @@ pub struct SenderTables {
     walk_end: Constant<Bits<24>>,
     rows: Constant<Bits<24>>,
     conns: Constant<Bits<24>>,
+    /// Bit p: the build has path p.
+    paths: Constant<Bits<8>>,
     no_path_tx: Constant<PathTx>,
     no_path_ack: Constant<PathAck>,
     no_conn_cfg: Constant<ConnCfg>,
@@ -95,7 +97,9 @@ impl SenderTables {
         let rows = config.path_rows();
         filled!(SenderTables {
             path_tx: array_init::array_init(|_| Default::default()),
-            tx_ram: array_init::array_init(|_| Ram::new(config.conns)),
+            // a path that the build does not have is DISABLED, and nothing keeps or chooses its row
+            tx_ram: array_init::array_init(|p| Ram::new(if p < config.paths { config.conns } else { 0 })),
+            paths: Constant::new(((1u64 << config.paths) - 1).to_bits()),
             ack_ram: Ram::new(rows),
             cfg_ram: Ram::new(config.conns),
             conn_tx_ram: Ram::new(config.conns),
@@ -171,7 +175,7 @@ impl Logic for SenderTables {
                 .val()
                 .replace_bit(p, self.same_conn.val() & self.put_path_tx.val() & (self.write_path.val() == p.to_bits::<3>()));
         }
-        self.passed_tx.d.next = self.passing.val();
+        self.passed_tx.d.next = self.passing.val() & self.paths.val();
         self.passed_ack.d.next = self.same_conn.val() & self.same_path.val() & self.put_path_ack.val();
         self.passed_conn_tx.d.next = self.same_conn.val() & self.put_conn_tx.val();
         self.passed_conn_ack.d.next = self.same_conn.val() & self.put_conn_ack.val();
@@ -193,7 +197,7 @@ impl Logic for SenderTables {
                 self.tx_ram[p].write_data.next = self.no_path_tx.val();
             }
             self.path_row.next = self.tx_ram[p].read_data.val();
-            if self.passed_tx.q.val().get_bit(p) {
+            if self.passed_tx.q.val().get_bit(p) & self.paths.val().get_bit(p) {
                 self.path_row.next = self.last_path_tx.q.val();
             }
             self.path_tx[p].next = self.path_row.val();
