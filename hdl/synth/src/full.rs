@@ -12,7 +12,7 @@ use crate::run::{Job, Runner};
 use crate::target::Target;
 use crate::tools::Tools;
 use anyhow::{bail, Result};
-use mrnic_nic::config::{build, BuildConfig};
+use mrnic_nic::config::{build, BuildConfig, FifoDepths};
 use std::fs;
 use std::path::Path;
 
@@ -41,10 +41,12 @@ pub const MODULES: &[(&str, &str)] = modules![
     "mrnic_ecp5",
 ];
 
-/// The build `ecp5` with the time of the board's clock.
+/// The build `ecp5` with the time of the board's clock. The board's memory answers at once and its line carries a byte a clock, so one
+/// header waiting is enough: a header is about a thousand bits, which as one entry lie in registers, else in LUT memory of 16 rows.
 pub fn config() -> BuildConfig {
     let ecp5 = build("ecp5").expect("the build that the board is made for");
-    BuildConfig { clock_ps: (1e6 / CLOCK_MHZ) as u64, ..ecp5 }
+    let fifo = FifoDepths { hdr: 1, frame: 1, dr_outstanding: 1, ..ecp5.fifo };
+    BuildConfig { clock_ps: (1e6 / CLOCK_MHZ) as u64, fifo, ..ecp5 }
 }
 
 /// Emitted build and board modules in one text.
