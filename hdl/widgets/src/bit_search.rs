@@ -1,117 +1,213 @@
 //! Lowest one, highest one and number of ones of a 64-bit word, in the same clock.
-//! The searches work in two levels of eight, that of the lowest one in both at once (about six LUT levels), the count in counters of six and three adders;
+//! The lowest one is found by a binary tree (five LUT levels), the highest in two levels of eight, the count in counters of six and three adders;
 //! put registers around them where they follow a memory.
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
 
 /// Index of the lowest one, and whether there are more; `any` is false (and `index` 0) for a word of zeros.
-#[derive(LogicBlock)]
+/// A binary tree: each node has the index of the lowest one of its half words, so no choice waits for a search.
+#[derive(LogicBlock, Default)]
 pub struct FirstOne64 {
     pub x: Signal<In, Bits<64>>,
     pub any: Signal<Out, Bit>,
     /// More than one bit is set.
     pub many: Signal<Out, Bit>,
     pub index: Signal<Out, Bits<6>>,
-    /// Eight bits that are searched: a part of the word, then which parts have a one.
-    part: Signal<Local, Bits<8>>,
-    half: Signal<Local, Bits<4>>,
-    pair: Signal<Local, Bits<2>>,
-    /// Parts that have a one, and where the lowest of each is.
-    parts: Signal<Local, Bits<8>>,
-    places: [Signal<Local, Bits<3>>; 9],
-    place: Signal<Local, Bits<3>>,
-    of_two: [Signal<Local, Bits<3>>; 4],
-    of_four: [Signal<Local, Bits<3>>; 2],
-    low: Signal<Local, Bits<3>>,
-    high: Signal<Local, Bits<3>>,
-    /// Which parts have more than one, and whether several parts have one.
-    more: Signal<Local, Bits<9>>,
-    more_here: Signal<Local, Bit>,
+    /// Of the two halves of a node: has a one.
+    low: Signal<Local, Bit>,
+    high: Signal<Local, Bit>,
+    /// Of 32 groups of 2: has a one; has more than one; bits of the index of the lowest.
+    any1: Signal<Local, Bits<32>>,
+    many1: Signal<Local, Bits<32>>,
+    index1_0: Signal<Local, Bits<32>>,
+    /// Of 16 groups of 4: has a one; has more than one; bits of the index of the lowest.
+    any2: Signal<Local, Bits<16>>,
+    many2: Signal<Local, Bits<16>>,
+    index2_0: Signal<Local, Bits<16>>,
+    index2_1: Signal<Local, Bits<16>>,
+    /// Of 8 groups of 8: has a one; has more than one; bits of the index of the lowest.
+    any3: Signal<Local, Bits<8>>,
+    many3: Signal<Local, Bits<8>>,
+    index3_0: Signal<Local, Bits<8>>,
+    index3_1: Signal<Local, Bits<8>>,
+    index3_2: Signal<Local, Bits<8>>,
+    /// Of 4 groups of 16: has a one; has more than one; bits of the index of the lowest.
+    any4: Signal<Local, Bits<4>>,
+    many4: Signal<Local, Bits<4>>,
+    index4_0: Signal<Local, Bits<4>>,
+    index4_1: Signal<Local, Bits<4>>,
+    index4_2: Signal<Local, Bits<4>>,
+    index4_3: Signal<Local, Bits<4>>,
+    /// Of 2 groups of 32: has a one; has more than one; bits of the index of the lowest.
+    any5: Signal<Local, Bits<2>>,
+    many5: Signal<Local, Bits<2>>,
+    index5_0: Signal<Local, Bits<2>>,
+    index5_1: Signal<Local, Bits<2>>,
+    index5_2: Signal<Local, Bits<2>>,
+    index5_3: Signal<Local, Bits<2>>,
+    index5_4: Signal<Local, Bits<2>>,
+    found: Signal<Local, Bits<6>>,
 }
 
 /// The usual name.
 pub type FirstOne = FirstOne64;
 
-impl Default for FirstOne64 {
-    fn default() -> Self {
-        Self {
-            x: Default::default(),
-            any: Default::default(),
-            many: Default::default(),
-            index: Default::default(),
-            part: Default::default(),
-            half: Default::default(),
-            pair: Default::default(),
-            parts: Default::default(),
-            places: array_init::array_init(|_| Default::default()),
-            place: Default::default(),
-            of_two: array_init::array_init(|_| Default::default()),
-            of_four: array_init::array_init(|_| Default::default()),
-            low: Default::default(),
-            high: Default::default(),
-            more: Default::default(),
-            more_here: Default::default(),
-        }
-    }
-}
-
 impl Logic for FirstOne64 {
     #[hdl_gen]
     fn update(&mut self) {
-        comment!("module first_one_64: index of the lowest one: of each part of eight, beside it of the parts, then a choice among eight");
-        self.parts.next = 0.into();
+        comment!("module first_one_64: index of the lowest one, a binary tree");
+        self.any1.next = 0.into();
+        self.many1.next = 0.into();
+        self.index1_0.next = 0.into();
+        for k in 0..32 {
+            self.low.next = self.x.val().get_bit(k * 2);
+            self.high.next = self.x.val().get_bit(k * 2 + 1);
+            self.any1.next = self.any1.val().replace_bit(k, self.low.val() | self.high.val());
+            self.many1.next = self.many1.val().replace_bit(k, self.low.val() & self.high.val());
+            self.index1_0.next = self.index1_0.val().replace_bit(k, !self.low.val());
+        }
+        self.any2.next = 0.into();
+        self.many2.next = 0.into();
+        self.index2_0.next = 0.into();
+        self.index2_1.next = 0.into();
+        for k in 0..16 {
+            self.low.next = self.any1.val().get_bit(k * 2);
+            self.high.next = self.any1.val().get_bit(k * 2 + 1);
+            self.any2.next = self.any2.val().replace_bit(k, self.low.val() | self.high.val());
+            self.many2.next = self.many2.val().replace_bit(
+                k,
+                (self.low.val() & self.high.val()) | self.many1.val().get_bit(k * 2) | self.many1.val().get_bit(k * 2 + 1),
+            );
+            self.index2_0.next = self.index2_0.val().replace_bit(
+                k,
+                (self.low.val() & self.index1_0.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index1_0.val().get_bit(k * 2 + 1)),
+            );
+            self.index2_1.next = self.index2_1.val().replace_bit(k, !self.low.val());
+        }
+        self.any3.next = 0.into();
+        self.many3.next = 0.into();
+        self.index3_0.next = 0.into();
+        self.index3_1.next = 0.into();
+        self.index3_2.next = 0.into();
         for k in 0..8 {
-            self.parts.next = self.parts.val().replace_bit(k, self.x.val().get_bits::<8>(k * 8).any());
+            self.low.next = self.any2.val().get_bit(k * 2);
+            self.high.next = self.any2.val().get_bit(k * 2 + 1);
+            self.any3.next = self.any3.val().replace_bit(k, self.low.val() | self.high.val());
+            self.many3.next = self.many3.val().replace_bit(
+                k,
+                (self.low.val() & self.high.val()) | self.many2.val().get_bit(k * 2) | self.many2.val().get_bit(k * 2 + 1),
+            );
+            self.index3_0.next = self.index3_0.val().replace_bit(
+                k,
+                (self.low.val() & self.index2_0.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index2_0.val().get_bit(k * 2 + 1)),
+            );
+            self.index3_1.next = self.index3_1.val().replace_bit(
+                k,
+                (self.low.val() & self.index2_1.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index2_1.val().get_bit(k * 2 + 1)),
+            );
+            self.index3_2.next = self.index3_2.val().replace_bit(k, !self.low.val());
         }
-        self.more.next = 0.into();
-        for k in 0..9 {
-            if k == 8 {
-                self.part.next = self.parts.val();
-            } else {
-                self.part.next = self.x.val().get_bits::<8>(k * 8);
-            }
-            self.place.next = 0.into();
-            self.half.next = self.part.val().get_bits::<4>(0);
-            if !self.part.val().get_bits::<4>(0).any() {
-                self.half.next = self.part.val().get_bits::<4>(4);
-                self.place.next = self.place.val().replace_bit(2, self.part.val().get_bits::<4>(4).any());
-            }
-            self.pair.next = self.half.val().get_bits::<2>(0);
-            if !self.half.val().get_bits::<2>(0).any() {
-                self.pair.next = self.half.val().get_bits::<2>(2);
-                self.place.next = self.place.val().replace_bit(1, self.half.val().get_bits::<2>(2).any());
-            }
-            self.place.next = self.place.val().replace_bit(0, self.pair.val() == 2);
-            self.places[k].next = self.place.val();
-            self.more_here.next = (self.part.val().get_bits::<4>(0).any() & self.part.val().get_bits::<4>(4).any())
-                | (self.part.val().get_bits::<2>(0).any() & self.part.val().get_bits::<2>(2).any())
-                | (self.part.val().get_bits::<2>(4).any() & self.part.val().get_bits::<2>(6).any())
-                | (self.part.val().get_bit(0) & self.part.val().get_bit(1))
-                | (self.part.val().get_bit(2) & self.part.val().get_bit(3))
-                | (self.part.val().get_bit(4) & self.part.val().get_bit(5))
-                | (self.part.val().get_bit(6) & self.part.val().get_bit(7));
-            self.more.next = self.more.val().replace_bit(k, self.more_here.val());
-        }
-        self.high.next = self.places[8].val();
+        self.any4.next = 0.into();
+        self.many4.next = 0.into();
+        self.index4_0.next = 0.into();
+        self.index4_1.next = 0.into();
+        self.index4_2.next = 0.into();
+        self.index4_3.next = 0.into();
         for k in 0..4 {
-            self.of_two[k].next = self.places[k * 2].val();
-            if self.high.val().get_bit(0) {
-                self.of_two[k].next = self.places[k * 2 + 1].val();
-            }
+            self.low.next = self.any3.val().get_bit(k * 2);
+            self.high.next = self.any3.val().get_bit(k * 2 + 1);
+            self.any4.next = self.any4.val().replace_bit(k, self.low.val() | self.high.val());
+            self.many4.next = self.many4.val().replace_bit(
+                k,
+                (self.low.val() & self.high.val()) | self.many3.val().get_bit(k * 2) | self.many3.val().get_bit(k * 2 + 1),
+            );
+            self.index4_0.next = self.index4_0.val().replace_bit(
+                k,
+                (self.low.val() & self.index3_0.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index3_0.val().get_bit(k * 2 + 1)),
+            );
+            self.index4_1.next = self.index4_1.val().replace_bit(
+                k,
+                (self.low.val() & self.index3_1.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index3_1.val().get_bit(k * 2 + 1)),
+            );
+            self.index4_2.next = self.index4_2.val().replace_bit(
+                k,
+                (self.low.val() & self.index3_2.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index3_2.val().get_bit(k * 2 + 1)),
+            );
+            self.index4_3.next = self.index4_3.val().replace_bit(k, !self.low.val());
         }
+        self.any5.next = 0.into();
+        self.many5.next = 0.into();
+        self.index5_0.next = 0.into();
+        self.index5_1.next = 0.into();
+        self.index5_2.next = 0.into();
+        self.index5_3.next = 0.into();
+        self.index5_4.next = 0.into();
         for k in 0..2 {
-            self.of_four[k].next = self.of_two[k * 2].val();
-            if self.high.val().get_bit(1) {
-                self.of_four[k].next = self.of_two[k * 2 + 1].val();
-            }
+            self.low.next = self.any4.val().get_bit(k * 2);
+            self.high.next = self.any4.val().get_bit(k * 2 + 1);
+            self.any5.next = self.any5.val().replace_bit(k, self.low.val() | self.high.val());
+            self.many5.next = self.many5.val().replace_bit(
+                k,
+                (self.low.val() & self.high.val()) | self.many4.val().get_bit(k * 2) | self.many4.val().get_bit(k * 2 + 1),
+            );
+            self.index5_0.next = self.index5_0.val().replace_bit(
+                k,
+                (self.low.val() & self.index4_0.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index4_0.val().get_bit(k * 2 + 1)),
+            );
+            self.index5_1.next = self.index5_1.val().replace_bit(
+                k,
+                (self.low.val() & self.index4_1.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index4_1.val().get_bit(k * 2 + 1)),
+            );
+            self.index5_2.next = self.index5_2.val().replace_bit(
+                k,
+                (self.low.val() & self.index4_2.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index4_2.val().get_bit(k * 2 + 1)),
+            );
+            self.index5_3.next = self.index5_3.val().replace_bit(
+                k,
+                (self.low.val() & self.index4_3.val().get_bit(k * 2))
+                    | (!self.low.val() & self.index4_3.val().get_bit(k * 2 + 1)),
+            );
+            self.index5_4.next = self.index5_4.val().replace_bit(k, !self.low.val());
         }
-        self.low.next = self.of_four[0].val();
-        if self.high.val().get_bit(2) {
-            self.low.next = self.of_four[1].val();
+        self.low.next = self.any5.val().get_bit(0);
+        self.high.next = self.any5.val().get_bit(1);
+        self.any.next = self.low.val() | self.high.val();
+        self.many.next = (self.low.val() & self.high.val()) | self.many5.val().any();
+        self.found.next = 0.into();
+        self.found.next = self.found.val().replace_bit(
+            0,
+            (self.low.val() & self.index5_0.val().get_bit(0)) | (!self.low.val() & self.index5_0.val().get_bit(1)),
+        );
+        self.found.next = self.found.val().replace_bit(
+            1,
+            (self.low.val() & self.index5_1.val().get_bit(0)) | (!self.low.val() & self.index5_1.val().get_bit(1)),
+        );
+        self.found.next = self.found.val().replace_bit(
+            2,
+            (self.low.val() & self.index5_2.val().get_bit(0)) | (!self.low.val() & self.index5_2.val().get_bit(1)),
+        );
+        self.found.next = self.found.val().replace_bit(
+            3,
+            (self.low.val() & self.index5_3.val().get_bit(0)) | (!self.low.val() & self.index5_3.val().get_bit(1)),
+        );
+        self.found.next = self.found.val().replace_bit(
+            4,
+            (self.low.val() & self.index5_4.val().get_bit(0)) | (!self.low.val() & self.index5_4.val().get_bit(1)),
+        );
+        self.found.next = self.found.val().replace_bit(5, !self.low.val());
+        self.index.next = 0.into();
+        if self.any.val() {
+            self.index.next = self.found.val();
         }
-        self.any.next = self.parts.val().any();
-        self.many.next = self.more.val().any();
-        self.index.next = (bit_cast::<6, 3>(self.high.val()) << 3) | bit_cast::<6, 3>(self.low.val());
     }
 }
 

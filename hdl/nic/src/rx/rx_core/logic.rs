@@ -120,9 +120,8 @@ impl Logic for RxCore {
             & self.init_done.val()
             & (!self.place_full.q.val() | self.place_ready.val())
             & (!self.ack_full.q.val() | self.ack_ready.val())
-            // errors are rare: completion's ready ends here
-            & !self.rxerr_full.q.val()
-            & !self.nak_full.q.val()
+            & (!self.rxerr_full.q.val() | self.rxerr_ready.val())
+            & (!self.nak_full.q.val() | self.nak_ready.val())
             & (!self.reads.val() | self.rsp_room.val());
 
         comment!("rows addressed: of the packet or the timer before its first clock, of the path's last QP in the step");
