@@ -34,12 +34,24 @@ pub struct Receive {
     pub sent: (Arc<[u8]>, usize),
 }
 
+/// Where receives come from and their completions go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The queue pair has a receive queue of its own.
+    Own,
+    /// It posts to a shared queue; the completions are those of queue pairs.
+    Posts,
+    /// It has none: those of the shared queue with this number, whose memory begins there, one after the other.
+    Takes { queue: u16, memory: u64, room: u64 },
+}
+
 /// The receiving side of one queue pair.
 #[derive(Debug)]
 pub struct Receiver {
     node: usize,
     qp: u16,
     rings: Rings,
+    role: Role,
     waiting: VecDeque<Receive>,
     posted: VecDeque<Receive>,
     produced: u64,
@@ -49,7 +61,18 @@ pub struct Receiver {
 impl Receiver {
     /// For a queue pair with those rings.
     pub fn new(node: usize, qp: u16, rings: Rings) -> Self {
-        Self { node, qp, rings, waiting: VecDeque::new(), posted: VecDeque::new(), produced: 0, completed: 0 }
+        let (waiting, posted) = (VecDeque::new(), VecDeque::new());
+        Self { node, qp, rings, role: Role::Own, waiting, posted, produced: 0, completed: 0 }
+    }
+
+    /// For the receives of a shared queue, by its number for doorbells.
+    pub fn of_shared(node: usize, queue: u16, rings: Rings) -> Self {
+        Self { role: Role::Posts, ..Self::new(node, queue, rings) }
+    }
+
+    /// The receives are those of the shared queue; `add` names the messages.
+    pub fn taking_from(self, queue: u16, memory: u64, room: u64) -> Self {
+        Self { role: Role::Takes { queue, memory, room }, ..self }
     }
 
     /// Adds a receive; it is posted as soon as there is room.
@@ -69,7 +92,10 @@ impl Receiver {
 
     /// Polls the completion queue and posts what fits. Rings the doorbell once.
     pub fn poll(&mut self, nic: &mut NicSim) -> Result<(), SoftwareError> {
-        while self.poll_one(&nic.memory)? {}
+        if matches!(self.role, Role::Takes { .. }) {
+            self.posted.append(&mut self.waiting);
+        }
+        while self.role != Role::Posts && self.poll_one(&nic.memory)? {}
         let before = self.produced;
         while self.posted.len() < 1 << RING_LOG2 {
             if self.waiting.front().is_none_or(|r| r.at_ps > nic.now_ps()) {
@@ -85,7 +111,9 @@ impl Receiver {
             let bytes: Vec<u8> = w.iter().flat_map(|w| w.to_le_bytes()).collect();
             nic.memory.write(self.rings.rq_base + slot * ring::recv::BYTES as u64, &bytes)?;
             self.produced += 1;
-            self.posted.push_back(r);
+            if self.role != Role::Posts {
+                self.posted.push_back(r);
+            }
         }
         if self.produced != before {
             nic.ring_recv(self.qp, self.produced as u16);
@@ -94,7 +122,8 @@ impl Receiver {
     }
 
     fn wr_id(&self, index: u64) -> u64 {
-        u64::from(self.qp) << 48 | 0xECE1 << 32 | index
+        let queue = if let Role::Takes { queue, .. } = self.role { queue } else { self.qp };
+        u64::from(queue) << 48 | 0xECE1 << 32 | index
     }
 
     fn poll_one(&mut self, memory: &HostMemory) -> Result<bool, SoftwareError> {
@@ -110,14 +139,16 @@ impl Receiver {
         }
         let (node, qp, index) = (self.node, self.qp, self.completed);
         let success = r.expect == code::STATUS_SUCCESS;
+        // which receive of a shared queue a message took the completion alone tells
+        let number = if self.role == Role::Own { index } else { ring::cqe::WQE_INDEX.get(&words) };
         let opcode = if r.by_write { code::OPCODE_RECV_RDMA_WITH_IMM } else { code::OPCODE_RECV };
         let imm = r.imm.filter(|_| success);
         let checks = [
             ("QP", ring::cqe::QPN.get(&words), qp.into()),
-            ("wr_id", ring::cqe::WR_ID.get(&words), self.wr_id(index)),
+            ("wr_id", ring::cqe::WR_ID.get(&words), self.wr_id(number)),
             ("status", ring::cqe::STATUS.get(&words), r.expect.into()),
             ("opcode", ring::cqe::OPCODE.get(&words), u64::from(opcode)),
-            ("index", ring::cqe::WQE_INDEX.get(&words), index & 0xFFFF),
+            ("index", ring::cqe::WQE_INDEX.get(&words), number & 0xFFFF),
             ("length", ring::cqe::BYTE_LEN.get(&words), if success { r.length.into() } else { 0 }),
             ("solicited flag", ring::cqe::SOLICITED.get(&words), (r.solicited && success).into()),
             ("immediate flag", ring::cqe::IMM.get(&words), imm.is_some().into()),
@@ -127,7 +158,11 @@ impl Receiver {
             return Err(SoftwareError::Receive { node, qp, index, what, got, expected });
         }
         if success {
-            let got = memory.read(r.data_at, r.length as usize)?;
+            let data_at = match self.role {
+                Role::Takes { memory, room, .. } if !r.by_write => memory + number * room,
+                _ => r.data_at,
+            };
+            let got = memory.read(data_at, r.length as usize)?;
             let sent = &r.sent.0[r.sent.1..];
             if let Some(offset) = got.iter().zip(sent).position(|(a, b)| a != b) {
                 return Err(SoftwareError::Early { node, qp, index, offset });

@@ -2,6 +2,7 @@
 //!
 //! In: TOML text. Out: a checked [`Scenario`], or a [`ScenarioError`] which names file, place and remedy.
 //! Guarantees: a checked scenario can be run; unknown keys are refused.
+use crate::software::RING_LOG2;
 pub use mrnic_fabric::{Action, Burst, Event, FabricConfig};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
@@ -204,6 +205,9 @@ pub struct Traffic {
     /// The peer's queue pair does not allow what is asked: the message is refused (D2).
     #[serde(default)]
     pub denied: bool,
+    /// The receives of all its streams are those of one shared receive queue (Q1).
+    #[serde(default)]
+    pub shared: bool,
 }
 
 impl Traffic {
@@ -450,6 +454,22 @@ impl Scenario {
                     "choose a WRITE or a READ with message_bytes = bytes, without beyond_bytes",
                 );
             }
+            if t.shared {
+                let of_node = self.traffic[..=i].iter().filter(|other| other.shared && other.to == t.to).count();
+                if of_node > build.srqs
+                    || !t.op.is_consuming()
+                    || !t.receives
+                    || t.beyond_bytes > 0
+                    || t.messages() > 1 << RING_LOG2
+                {
+                    return fail(
+                        &key("shared"),
+                        "true".into(),
+                        "not a transfer into receives of a shared queue that the build has",
+                        "choose a build with `srqs`, op = \"send\", at most as many messages as a ring has entries, no beyond_bytes",
+                    );
+                }
+            }
             if t.op.is_request() && !build.reads {
                 return fail(
                     &key("op"),
@@ -602,6 +622,7 @@ mod tests {
             ("to = 1", "to = 1\npieces = 2", "traffic[0].pieces = 2"),
             ("to = 1", "to = 1\nmisalign = [0, 5000]", "misalign"),
             ("to = 1", "to = 1\nbeyond_bytes = 1", "traffic[0].beyond_bytes"),
+            ("to = 1", "to = 1\nshared = true", "traffic[0].shared"),
             ("to = 1", "to = 1\ndenied = true", "traffic[0].denied"),
         ] {
             let e = refused(from, to);

@@ -225,6 +225,7 @@ pub fn reference_config(build: &BuildConfig, epoch_cap_bytes: u32) -> NicConfig 
         responses: build.responses as u32,
         sges: build.sges as u8,
         request_sges: 1,
+        srqs: build.srqs as u32,
         stage: match (build.reads, build.sends) {
             (true, _) => Stage::Full,
             (false, true) => Stage::Send,
@@ -311,7 +312,7 @@ impl World {
             node.nic.write_register(reg::epoch_cap::OFFSET, cap);
             if let Some(checker) = &mut node.watch.checker {
                 checker.set_epoch_cap(cap).map_err(|e| RunError::Setup(e.to_string()))?;
-                let mut rows = RowReader::new(build.conns);
+                let mut rows = RowReader::new(build);
                 setup.writes().iter().for_each(|w| checker.row_written(rows.read(w)));
             }
             for w in setup.writes() {

@@ -123,6 +123,9 @@ faults! {
     waits_and_sends_on = 19, "N1", "waits", &with(&[SMALL, WAITS]);
     /// N4: the bytes of the attempt before count in the next one.
     attempts_add_up = 20, "R7/N4", "exp", &with(&[SMALL, RECEIVES_LATE]);
+    /// Q1: two messages take the same receive of a shared queue.
+    receive_of_a_shared_queue_given_twice = 30, "R5 (placement)", "addr",
+        &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nop = \"send_imm\"\nshared = true\nqps = 2\nbytes = 40000\nmessage_bytes = 2500\n"]);
     /// D2: a WRITE that the queue pair does not allow is placed.
     rights_of_the_queue_pair_not_looked_at = 29, "R3/R4", "code",
         &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nbytes = 3000\nmessage_bytes = 3000\ndenied = true\n"]);

@@ -89,6 +89,8 @@ pub struct BuildConfig {
     pub sges: usize,
     /// Receives of a queue pair that are kept (a power of two, at least 2 M, at most 256).
     pub recvs_per_qp: usize,
+    /// Shared receive queues (0 for none; else `sends`).
+    pub srqs: usize,
 }
 
 /// A parameter that the blocks cannot be built with.
@@ -153,6 +155,9 @@ impl BuildConfig {
             }
             if !(min..=max).contains(&value) {
                 return Err(ConfigError::OutOfRange { build, field, value, min, max });
+            }
+            if self.srqs > 64 {
+                return Err(ConfigError::OutOfRange { build, field: "srqs", value: self.srqs, min: 0, max: 64 });
             }
             // N2: all messages of a queue pair may come back at once
             let (field, value, min, max) = ("conn_fifo", self.conn_fifo, self.msgs_per_stream, 256);
@@ -250,6 +255,7 @@ const SIM: BuildConfig = BuildConfig {
     reads: false,
     sges: 1,
     recvs_per_qp: 128,
+    srqs: 4,
     responses: 32,
 };
 
@@ -260,6 +266,7 @@ const CORUNDUM_100G: BuildConfig = BuildConfig {
     conns: 1024,
     qps: 1024,
     recvs_per_qp: 64,
+    srqs: 0,
     pool_packets: 32_768,
     keys: 1024,
     reads: true,
@@ -315,6 +322,7 @@ pub const BUILDS: &[BuildConfig] = &[
         paths: 4,
         msgs_per_stream: 8,
         recvs_per_qp: 32,
+        srqs: 0,
         conn_fifo: 8,
         pool_packets: 512,
         keys: 32,
@@ -324,8 +332,8 @@ pub const BUILDS: &[BuildConfig] = &[
         ..SIM
     },
     // Corundum's small boards: 10G with 64-bit streams, 25G with 128-bit ones, both at its 250 MHz.
-    BuildConfig { name: "corundum10g", data_width: 64, conns: 16, qps: 32, window_bits: 128, reads: true, ..SIM },
-    BuildConfig { name: "corundum25g", conns: 64, qps: 128, pool_packets: 8192, keys: 256, reads: true, ..SIM },
+    BuildConfig { name: "corundum10g", data_width: 64, conns: 16, qps: 32, window_bits: 128, reads: true, srqs: 0, ..SIM },
+    BuildConfig { name: "corundum25g", conns: 64, qps: 128, pool_packets: 8192, keys: 256, reads: true, srqs: 0, ..SIM },
     CORUNDUM_100G,
     // As many connections as the published engines that share their state among them; their state lies in UltraRAM.
     BuildConfig { name: "corundum100g_4k", conns: 4096, qps: 4096, recvs_per_qp: 32, keys: 4096, ..CORUNDUM_100G },

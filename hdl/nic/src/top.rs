@@ -549,6 +549,9 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.recv.rq_step.next = self.rx.rq_step.val();
         self.recv.rx_commit.next = self.rx.commit_rx_valid.val();
         self.rx.rq_found.next = self.recv.rq_found.val();
+        self.rx.rq_last.next = self.recv.rq_last.val();
+        self.rx.rq_shared.next = self.recv.rq_shared.val();
+        self.rx.rq_pd.next = self.recv.rq_pd.val();
         self.rx.rq_addr.next = self.recv.rq_addr.val();
         self.rx.rq_len.next = self.recv.rq_len.val();
         self.rx.rq_lkey.next = self.recv.rq_lkey.val();

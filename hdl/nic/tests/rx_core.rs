@@ -159,7 +159,7 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data,
-        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, rq_found, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready,
+        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready,
         hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, ask_reached_ok, ask_early_ok, ask_none, ask_failed,
         check_valid, finish_valid, run_qp, run_msn, run_atomic, run_va, run_rkey, run_length, run_code, run_value, run_write,
         run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready, cerr_valid, cerr_conn
@@ -207,7 +207,10 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
             inputs.set("run_rkey", random.below(2) << 8 | 7);
             inputs.set("run_code", if random.chance(0.95) { 0u32 } else { 1 });
             // mostly a receive, with one of the two keys
-            inputs.set("rq_found", *random.pick(&[0u32, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2]));
+            inputs.set("rq_found", *random.pick(&[0u32, 0, 0, 0, 0, 0, 3, 3, 1, 1, 2]));
+            inputs.set("rq_last", random.chance(0.3));
+            inputs.set("rq_shared", random.chance(0.5));
+            inputs.set("rq_pd", 9u32);
             inputs.set("rq_addr", 0x1000 + random.below(0x1000));
             inputs.set("rq_len", 64 + random.below(100));
             inputs.set("rq_lkey", random.below(2) << 8 | 7);

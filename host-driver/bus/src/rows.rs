@@ -39,6 +39,14 @@ impl Rings {
     }
 }
 
+/// A shared receive queue and its ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SrqRow {
+    pub pd: u16,
+    pub base: u64,
+    pub log2: u8,
+}
+
 /// Closes a row: a connection, a queue pair or a memory region.
 pub fn closed(table: u8, index: u16) -> TableWrite {
     TableWrite { table, index, row: [0; 16] }
@@ -110,6 +118,8 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
     use table::qp as f;
     RowWriter::new(f::NUMBER, number)
         .set(f::VALID, 1u8)
+        .set(f::SHARED, u8::from(q.srq.is_some()))
+        .set(f::SRQ, q.srq.unwrap_or(0))
         .set(f::REMOTE_WRITE, u8::from(q.access.remote_write))
         .set(f::REMOTE_READ, u8::from(q.access.remote_read))
         .set(f::REMOTE_ATOMIC, u8::from(q.access.remote_atomic))
@@ -155,6 +165,17 @@ pub fn access(number: u16, access: QpAccess) -> TableWrite {
         .set(f::REMOTE_WRITE, u8::from(access.remote_write))
         .set(f::REMOTE_READ, u8::from(access.remote_read))
         .set(f::REMOTE_ATOMIC, u8::from(access.remote_atomic))
+        .write
+}
+
+/// The row that opens a shared receive queue.
+pub fn srq(number: u16, srq: &SrqRow) -> TableWrite {
+    use table::srq as f;
+    RowWriter::new(f::NUMBER, number)
+        .set(f::VALID, 1u8)
+        .set(f::PD, srq.pd)
+        .set(f::RQ_BASE, srq.base)
+        .set(f::RQ_LOG2, srq.log2)
         .write
 }
 
@@ -231,6 +252,7 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
     config.max_rd_atomic = f::MAX_RD_ATOMIC.get(row) as u8;
     config.max_dest_rd_atomic = f::MAX_DEST_RD_ATOMIC.get(row) as u8;
     config.pd = f::PD.get(row) as u16;
+    config.srq = bit(f::SHARED).then(|| f::SRQ.get(row) as u32);
     config.tx_start_msn = f::TX_MSN.get(row) as u32;
     config.rx_start_msn = f::RX_MSN.get(row) as u32;
     config.cq_log2 = f::CQ_LOG2.get(row) as u8;
@@ -260,6 +282,13 @@ pub fn read_access(row: &Row) -> QpAccess {
     use table::access as f;
     let bit = |field: Field| field.get(row) == 1;
     QpAccess { remote_write: bit(f::REMOTE_WRITE), remote_read: bit(f::REMOTE_READ), remote_atomic: bit(f::REMOTE_ATOMIC) }
+}
+
+/// What [`srq`] wrote; `None` closes it.
+pub fn read_srq(row: &Row) -> Option<SrqRow> {
+    use table::srq as f;
+    let open = f::VALID.get(row) == 1;
+    open.then(|| SrqRow { pd: f::PD.get(row) as u16, base: f::RQ_BASE.get(row), log2: f::RQ_LOG2.get(row) as u8 })
 }
 
 /// What [`key`] wrote.
@@ -328,6 +357,10 @@ mod tests {
         let rights = Rights { remote_write: true, ..Rights::default() };
         let region = KeyConfig { valid: true, key_low: 0x5a, pd: 3, rights, base: 1, length: u64::MAX, dma_base: 1 << 62 };
         assert_eq!(read_key(&key(63, &region).row), region);
+        let shared = QpConfig { srq: Some(3), ..config };
+        assert_eq!(read_qp(&qp(11, &shared, &rings).row), Some((shared, rings)));
+        let row = SrqRow { pd: 7, base: 1 << 61, log2: 9 };
+        assert_eq!((srq(3, &row).table, read_srq(&srq(3, &row).row), read_srq(&closed(7, 3).row)), (7, Some(row), None));
         let written = super::access(11, access);
         assert_eq!((written.table, written.index, read_access(&written.row)), (6, 11, access));
         let limits = SendLimits { rnr_retry: 6, max_rd_atomic: 0xfd };

@@ -3,13 +3,15 @@
 //! In: its actions. Out: rows of CONN, PATH and QP; queue pairs that are bound to a connection, or fail with it.
 use super::engine::Engine;
 use crate::completions::Slot;
-use crate::device::{QpChange, QpState, WcStatus};
+use crate::device::{AsyncEvent, QpChange, QpState, WcStatus};
 use mrnic_firmware::{Action, Endpoint, State};
 use mrnic_host_bus::rows::{self, SendLimits};
 use mrnic_model::{QpAccess, QpConfig};
 use mrnic_regs::{reg, table};
 use std::time::{Duration, Instant};
 
+/// How long the NIC may take to flush what a queue pair had taken from a shared queue: it writes some completions.
+const TAKE_BACK_PATIENCE: Duration = Duration::from_secs(15);
 /// Before the program has named them: without limit; no READs and atomics.
 const UNNAMED: SendLimits = SendLimits { rnr_retry: 7, max_rd_atomic: 0 };
 /// How often in a row the NIC is asked whether a queue pair number is drained; it takes some clocks to look.
@@ -94,6 +96,7 @@ impl Engine {
             pd: entry.pd,
             cq_log2: rings.cq_log2,
             access: entry.access,
+            srq: entry.srq,
             min_rnr_timer: entry.min_rnr_timer,
             rnr_retry: limits.rnr_retry,
             max_rd_atomic: limits.max_rd_atomic,
@@ -163,10 +166,32 @@ impl Engine {
     /// Closes the queue pair in the NIC, if it is open there, and waits until it is.
     pub fn unbind(&mut self, qpn: u32) {
         let Some(entry) = self.qp(qpn) else { return };
+        let shared = entry.srq.is_some();
         if entry.conn.take().is_some() && !self.fatal {
             self.write_row(&rows::closed(table::qp::NUMBER, qpn as u16));
             self.settle();
             self.undrained.insert(qpn);
+            if shared {
+                self.take_back(qpn);
+            }
+        }
+    }
+
+    /// Q6: what a queue pair that was closed in the NIC had taken from its shared queue ends, until the NIC says that this was all.
+    fn take_back(&mut self, qpn: u32) {
+        let end = Instant::now() + TAKE_BACK_PATIENCE;
+        while self.carrier.gone().is_none() && Instant::now() < end {
+            let Some(entry) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return };
+            let dest_qpn = entry.dest_qpn;
+            while let Some(taken) = entry.queues.pop_shared(qpn, dest_qpn) {
+                let Some((completion, solicited)) = taken else { return };
+                entry.recv_cq.push(completion, solicited, None);
+                if let Some(srq) = entry.srq.and_then(|srq| self.srqs.get_mut(srq as usize)).and_then(Option::as_mut) {
+                    srq.ended();
+                }
+            }
+            // Lets the time of a simulated NIC pass.
+            self.settle();
         }
     }
 
@@ -198,6 +223,9 @@ impl Engine {
         }
         while let Some(completion) = entry.queues.flush_recv(qpn) {
             entry.recv_cq.push(completion, false, None);
+        }
+        if entry.srq.is_some() && !std::mem::replace(&mut entry.told_last_wqe, true) {
+            entry.events.asynchronous(AsyncEvent::LastWqeReached(entry.token));
         }
         if let Some(lease) = entry.lease.take() {
             self.manager.release(now_us, lease);

@@ -3,6 +3,7 @@
 //! In: control calls. Out: objects on the NIC that all opens of the process share; closing ends this open's queue pairs.
 use super::engine::{Engine, Shared};
 use super::qp::Qp;
+use super::srq::Srq;
 use crate::completions::Cq;
 use crate::device::*;
 use crate::keys::key_config;
@@ -113,8 +114,11 @@ impl Device for RtlDevice {
         cqs.get(id).cloned().map(|cq| cq as _).ok_or(DeviceError::Exhausted { what: "CQs" })
     }
 
-    fn create_srq(&self, _: &SrqSpec) -> Result<Arc<dyn SharedReceiveQueue>, DeviceError> {
-        Err(DeviceError::Unsupported { what: "a shared receive queue" })
+    fn create_srq(&self, spec: &SrqSpec) -> Result<Arc<dyn SharedReceiveQueue>, DeviceError> {
+        if self.shared.limits.max_srq == 0 {
+            return Err(DeviceError::Unsupported { what: "a shared receive queue" });
+        }
+        Ok(Srq::create(&self.shared, spec, self.events.clone(), self.owner)?)
     }
 
     fn create_qp(&self, spec: &QpSpec) -> Result<Arc<dyn QueuePair>, DeviceError> {
@@ -141,6 +145,11 @@ impl Device for RtlDevice {
             let qpns: Vec<u32> = (0..engine.qps.len()).filter(|&at| of_me(&engine.qps[at])).map(|at| at as u32).collect();
             for qpn in qpns {
                 engine.remove_qp(qpn);
+            }
+            for srq in 0..engine.srqs.len() {
+                if engine.srqs[srq].as_ref().is_some_and(|entry| entry.owner == self.owner) {
+                    engine.remove_srq(srq as u32);
+                }
             }
             engine.sinks.retain(|(owner, _)| *owner != self.owner);
         }

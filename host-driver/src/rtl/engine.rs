@@ -5,6 +5,7 @@
 use super::carrier::Carrier;
 use super::qp::Entry;
 use super::rings::SGES_MAX;
+use super::srq::SrqEntry;
 use super::{random, Sizes, FIRST_QPN};
 use crate::completions::{self, Cq};
 use crate::device::*;
@@ -50,6 +51,8 @@ pub struct Engine {
     start: Instant,
     /// By QP number.
     pub qps: Vec<Option<Box<Entry>>>,
+    /// By the number of the shared receive queue.
+    pub srqs: Vec<Option<SrqEntry>>,
     /// The number that was not in use for the longest time first: packets of an old queue pair must not meet a new one.
     pub free_qpns: VecDeque<u32>,
     pub keys: RegionKeys,
@@ -166,6 +169,7 @@ impl Engine {
             // More than an entry of the send queue has room for is of no use.
             sges: (reg::caps2::SGES.get(&caps2) as u32).clamp(1, SGES_MAX),
             messages: 1 << reg::caps::MSGS_LOG2.get(&caps),
+            srqs: reg::caps2::SRQS.get(&caps2) as u32,
         };
         if sizes.qps <= FIRST_QPN || sizes.keys < 2 {
             return Err(gone(format!("a NIC of {} queue pairs and {} keys is too small", sizes.qps, sizes.keys)));
@@ -188,6 +192,7 @@ impl Engine {
             manager,
             start: Instant::now(),
             qps: (0..sizes.qps).map(|_| None).collect(),
+            srqs: (0..sizes.srqs).map(|_| None).collect(),
             free_qpns: (FIRST_QPN..sizes.qps).collect(),
             keys: RegionKeys::new(sizes.keys),
             sinks: Vec::new(),

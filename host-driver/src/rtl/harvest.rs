@@ -4,6 +4,7 @@
 //! means for its connection.
 use super::engine::Engine;
 use super::qp::Entry;
+use super::srq::SrqEntry;
 use crate::completions::Slot;
 use crate::device::{AsyncEvent, QpState, WcStatus};
 
@@ -33,19 +34,37 @@ impl Entry {
         }
     }
 
+    /// Receives of a shared queue that have ended with success, or by a failure of the queue pair.
+    fn take_shared(&mut self, srq: &mut Option<SrqEntry>, qpn: u32, found: &mut Found) {
+        while let Some(Some((completion, solicited))) = self.queues.pop_shared(qpn, self.dest_qpn) {
+            found.worked = true;
+            self.fail_by(completion.status, qpn, found);
+            found.overrun |= !self.recv_cq.push(completion, solicited, None);
+            if let Some(srq) = srq {
+                srq.ended();
+            }
+        }
+    }
+
+    /// A receive that has failed, and no request before it: the NIC has refused a packet of the peer.
+    fn fail_by(&mut self, status: WcStatus, qpn: u32, found: &mut Found) {
+        if status == WcStatus::Success || self.failed {
+            return;
+        }
+        // If a request of its own has failed, the NIC has said so before this; maybe since the look above.
+        self.take_sends(qpn, found);
+        if !std::mem::replace(&mut self.failed, true) {
+            // Which packet it does not say, unless it was for a receive.
+            let of_receive = matches!(status, WcStatus::LocalLength | WcStatus::LocalProtection);
+            let event = if of_receive { AsyncEvent::QpRequestError } else { AsyncEvent::QpFatal };
+            self.events.asynchronous(event(self.token));
+        }
+    }
+
     fn take_receives(&mut self, qpn: u32, found: &mut Found) {
         while let Some((completion, solicited)) = self.queues.pop_recv(qpn, self.dest_qpn) {
             found.worked = true;
-            if completion.status != WcStatus::Success && !self.failed {
-                // If a request of its own has failed, the NIC has said so before this; maybe since the look above.
-                self.take_sends(qpn, found);
-                if !std::mem::replace(&mut self.failed, true) {
-                    // Otherwise it has refused a packet of the peer. Which one it does not say, unless it was for a receive.
-                    let of_receive = matches!(completion.status, WcStatus::LocalLength | WcStatus::LocalProtection);
-                    let event = if of_receive { AsyncEvent::QpRequestError } else { AsyncEvent::QpFatal };
-                    self.events.asynchronous(event(self.token));
-                }
-            }
+            self.fail_by(completion.status, qpn, found);
             found.overrun |= !self.recv_cq.push(completion, solicited, None);
         }
     }
@@ -57,7 +76,12 @@ impl Engine {
         let Some(entry) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return false };
         let mut found = Found::default();
         entry.take_sends(qpn, &mut found);
-        entry.take_receives(qpn, &mut found);
+        match entry.srq.and_then(|srq| self.srqs.get_mut(srq as usize)) {
+            Some(srq) => entry.take_shared(srq, qpn, &mut found),
+            None => entry.take_receives(qpn, &mut found),
+        }
+        // Q6: what it has taken comes back at once, and the program is told.
+        let ends = entry.srq.is_some() && entry.failed && entry.conn.is_some();
         if entry.draining && entry.state() == QpState::Sqd && entry.is_drained() {
             self.drained(qpn);
         }
@@ -66,7 +90,11 @@ impl Engine {
             self.manager.engine_error(conn);
             self.run_connections();
         }
-        if found.overrun {
+        if ends {
+            self.unbind(qpn);
+            self.harvest(qpn);
+        }
+        if found.overrun || ends {
             self.strand(qpn, WcStatus::Flushed);
         }
         found.worked

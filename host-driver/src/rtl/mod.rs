@@ -14,6 +14,7 @@ mod queue;
 mod rings;
 pub mod serve;
 mod socket;
+mod srq;
 mod thread;
 
 use crate::device::{Device, DeviceError, DeviceIdentity, EventSink, Limits, Operations, Provider};
@@ -49,6 +50,8 @@ pub struct Sizes {
     pub sges: u32,
     /// Requests of a queue pair that may be outstanding.
     pub messages: u32,
+    /// Shared receive queues.
+    pub srqs: u32,
 }
 
 /// The folder where the NICs are served.
@@ -115,8 +118,8 @@ fn limits(sizes: &Sizes, build: &str) -> Limits {
         max_mr: sizes.keys - 1,
         max_mr_bytes: 1 << 46,
         max_pd: 256,
-        max_srq: 0,
-        max_srq_wr: 0,
+        max_srq: sizes.srqs,
+        max_srq_wr: if sizes.srqs > 0 { srq::WR_MAX } else { 0 },
         max_rd_atomic,
         max_rd_atomic_total: max_rd_atomic * sizes.qps,
         operations: Operations {

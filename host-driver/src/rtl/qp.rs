@@ -28,6 +28,10 @@ pub struct Entry {
     pub events: Arc<dyn EventSink>,
     pub token: Token,
     pub pd: u16,
+    /// Its shared receive queue.
+    pub srq: Option<u32>,
+    /// LAST_WQE_REACHED was raised.
+    pub told_last_wqe: bool,
     /// The state the program asked for.
     pub wanted: QpState,
     /// A request has failed, or the NIC or the connection is gone.
@@ -110,7 +114,7 @@ impl Engine {
         let now_us = self.now_us();
         let Some(entry) = self.qp(qpn) else { return bound };
         entry.wanted = QpState::Reset;
-        entry.limits = None;
+        (entry.limits, entry.told_last_wqe) = (None, false);
         (entry.failed, entry.draining, entry.rung, entry.peer) = (false, false, (0, 0), None);
         entry.send_cq.forget(qpn);
         entry.recv_cq.forget(qpn);
@@ -232,7 +236,9 @@ impl Qp {
     ) -> Result<Arc<Self>, DeviceError> {
         let mut engine = lock(&shared.engine);
         let capacity = spec.capacity;
-        let mut queues = Queues::new(capacity.max_send_wr, capacity.max_recv_wr, capacity.max_send_sge, None);
+        // Of a shared queue its completion ring has room for all of them.
+        let receives = if spec.srq.is_some() { super::srq::WR_MAX } else { capacity.max_recv_wr };
+        let mut queues = Queues::new(capacity.max_send_wr, receives, capacity.max_send_sge, None);
         let qpn = engine.free_qpns.pop_front().ok_or(DeviceError::Exhausted { what: "QPs" })?;
         let (addr, bytes) = queues.rings.range();
         let mapped = engine.carrier.map_dma(addr, bytes);
@@ -254,6 +260,8 @@ impl Qp {
             events,
             token: spec.token,
             pd: spec.pd.0 as u16,
+            srq: spec.srq.map(|srq| srq.0),
+            told_last_wqe: false,
             wanted: QpState::Reset,
             failed: false,
             dest_qpn: 0,

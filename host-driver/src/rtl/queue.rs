@@ -52,7 +52,7 @@ fn status_of(cqe: &Cqe) -> WcStatus {
 }
 
 /// The only piece of a list, or none.
-fn piece(list: &[crate::device::Sge]) -> Result<(u64, u32, u32), PostError> {
+pub fn piece(list: &[crate::device::Sge]) -> Result<(u64, u32, u32), PostError> {
     match list {
         [] => Ok((0, 0, 0)),
         [sge] => Ok((sge.addr, sge.lkey, sge.length)),
@@ -177,6 +177,21 @@ impl Queues {
         let (byte_len, imm) = (cqe.byte_len, cqe.imm.map(u32::to_be_bytes));
         let src_qpn = if status == WcStatus::Success { src_qpn } else { 0 };
         Some((Completion { wr_id, status, kind, byte_len, imm, qpn, src_qpn, vendor_error: 0 }, cqe.solicited))
+    }
+
+    /// The next receive of a shared queue that this queue pair had taken; `None` inside: LAST_WQE, no more come.
+    pub fn pop_shared(&mut self, qpn: u32, src_qpn: u32) -> Option<Option<(Completion, bool)>> {
+        let cqe = self.rings.pop_recv()?;
+        let kind = match cqe.opcode {
+            code::OPCODE_LAST_WQE => return Some(None),
+            code::OPCODE_RECV_RDMA_WITH_IMM => CompletionKind::RecvWrite,
+            _ => CompletionKind::Recv,
+        };
+        let status = status_of(&cqe);
+        let (byte_len, imm) = (cqe.byte_len, cqe.imm.map(u32::to_be_bytes));
+        let src_qpn = if status == WcStatus::Success { src_qpn } else { 0 };
+        let completion = Completion { wr_id: cqe.wr_id, status, kind, byte_len, imm, qpn, src_qpn, vendor_error: 0 };
+        Some(Some((completion, cqe.solicited)))
     }
 
     /// The status of a completion. One that does not name what is next comes from a NIC that cannot be trusted any more.

@@ -150,6 +150,35 @@ pub struct QueueRings {
     pages: Pages,
 }
 
+/// The ring of a shared receive queue.
+pub struct RecvRing {
+    ring: WorkRing,
+    pages: Pages,
+}
+
+impl RecvRing {
+    pub fn new(entries: u32) -> Self {
+        let log2 = log2_of(entries);
+        let pages = Pages::new(ring::recv::BYTES << log2);
+        RecvRing { ring: WorkRing { start: pages.start(), entry_bytes: ring::recv::BYTES, log2, produced: 0 }, pages }
+    }
+
+    /// Where it lies: address and bytes.
+    pub fn range(&self) -> (u64, u64) {
+        (self.pages.start() as u64, self.pages.bytes() as u64)
+    }
+
+    pub fn log2(&self) -> u8 {
+        self.ring.log2
+    }
+
+    /// Writes the next receive. Returns how many were written.
+    pub fn push(&mut self, recv: &Recv) -> u64 {
+        self.ring.push(&recv.words());
+        self.ring.produced
+    }
+}
+
 fn log2_of(entries: u32) -> u8 {
     (entries.max(1).next_power_of_two().ilog2() as u8).max(LOG2_MIN)
 }

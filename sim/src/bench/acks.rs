@@ -69,7 +69,12 @@ fn waiting(model: &Model, period_ps: u64, log: &mut Log) -> Result<NicSim> {
     let mut qp = QpConfig::new(0, 0);
     qp.cq_log2 = stream.rings.cq_log2;
     let key = KeyConfig { valid: true, base: LOCAL, length: bytes as u64, dma_base: buffer, ..KeyConfig::default() };
-    let setup = NodeSetup { connections: vec![(0, conn)], qps: vec![(0, qp, stream.rings)], keys: vec![(1, key)] };
+    let setup = NodeSetup {
+        connections: vec![(0, conn)],
+        qps: vec![(0, qp, stream.rings)],
+        keys: vec![(1, key)],
+        ..NodeSetup::default()
+    };
     for w in setup.writes() {
         nic.write_table(&w);
     }

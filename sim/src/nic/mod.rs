@@ -260,7 +260,7 @@ impl<H: Host> NicSim<H> {
         reg::table_commit::TABLE.set(&mut commit, write.table.into());
         reg::table_commit::INDEX.set(&mut commit, write.index.into());
         self.bus.write(reg::table_commit::OFFSET, commit[0]);
-        debug_assert!(write.table <= table::access::NUMBER);
+        debug_assert!(write.table <= table::srq::NUMBER);
     }
 
     /// Queues a doorbell.

@@ -264,7 +264,7 @@ impl<'a> Server<'a> {
         for record in nic.early_records() {
             watch.record(record, &nic.memory);
         }
-        let mut station = Station::new(nic, watch, build.conns);
+        let mut station = Station::new(nic, watch, build);
         station.answer();
         self.stations[at] = Some(station);
         self.figures.reset(at);

@@ -9,6 +9,7 @@ use crate::nic::{NicError, NicSim};
 use crate::setup::RowReader;
 use mrnic_host_bus::rows::{self, Row, TableWrite};
 use mrnic_host_bus::Message;
+use mrnic_nic::config::BuildConfig;
 use mrnic_regs::{reg, ring, table};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -61,7 +62,7 @@ pub struct Station {
 }
 
 impl Station {
-    pub fn new(nic: NicSim<Peer>, watch: Watch, conns: usize) -> Self {
+    pub fn new(nic: NicSim<Peer>, watch: Watch, build: &BuildConfig) -> Self {
         let queued = nic.accesses();
         Station {
             nic,
@@ -70,7 +71,7 @@ impl Station {
             pending: VecDeque::new(),
             queued,
             staged: [0; 16],
-            rows: RowReader::new(conns),
+            rows: RowReader::new(build),
             unmasked: false,
             completions_told: 0,
             open_qps: BTreeSet::new(),

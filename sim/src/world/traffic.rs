@@ -7,7 +7,7 @@ use crate::atomics::{Atomics, WORD};
 use crate::fabric::port_on_plane;
 use crate::receiver::{Receive, Receiver};
 use crate::scenario::{Op, Scenario, Traffic};
-use crate::setup::NodeSetup;
+use crate::setup::{NodeSetup, SrqRow};
 use crate::software::{pattern, Stream, Transfer, Write, LIST};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, QpAccess, QpConfig, Rights, RATE_UNLIMITED};
 use mrnic_nic::config::BuildConfig;
@@ -129,6 +129,12 @@ pub(super) fn traffic(
         let first_stream = nodes[t.from].streams.len();
         let first_receiver = nodes[t.to].receivers.len();
         let mut streams = Vec::new();
+        let srq = t.shared.then(|| setups[t.to].srqs.len() as u16);
+        if let Some(srq) = srq {
+            let rings = Stream::new(t.to, 0, &mut nodes[t.to].nic.memory).rings;
+            setups[t.to].srqs.push((srq, SrqRow { pd: 1, base: rings.rq_base, log2: rings.rq_log2 }));
+            nodes[t.to].receivers.push(Receiver::of_shared(t.to, build.qps as u16 + srq, rings));
+        }
         for _ in 0..t.qps {
             let (qa, qb) = (setups[t.from].qps.len() as u16, setups[t.to].qps.len() as u16);
             let msn: [u32; 2] = [rng.random_range(0..1 << 24), rng.random_range(0..1 << 24)];
@@ -143,6 +149,7 @@ pub(super) fn traffic(
                 q.rnr_retry = t.rnr_retry;
                 (q.max_rd_atomic, q.max_dest_rd_atomic) = (t.outstanding, t.places);
                 q.min_rnr_timer = t.rnr_timer;
+                q.srq = srq.filter(|_| dir == 1).map(u32::from);
                 if t.denied {
                     q.access = QpAccess { remote_write: false, remote_read: false, remote_atomic: false };
                 }
@@ -151,7 +158,11 @@ pub(super) fn traffic(
                     streams.push((qp, msn[0]));
                     nodes[node].streams.push(stream);
                 } else {
-                    nodes[node].receivers.push(Receiver::new(node, qp, stream.rings));
+                    let receiver = Receiver::new(node, qp, stream.rings);
+                    nodes[node].receivers.push(match srq {
+                        Some(srq) => receiver.taking_from(build.qps as u16 + srq, remote, t.message_bytes),
+                        None => receiver,
+                    });
                 }
             }
         }
@@ -204,7 +215,7 @@ pub(super) fn traffic(
             }
             let has_memory = t.op.is_send();
             let late_ns = t.receive_gap_ns * (m / t.qps as u64 + 1);
-            nodes[t.to].receivers[first_receiver + stream].add(Receive {
+            let receive = Receive {
                 at_ps: if t.receive_gap_ns == 0 { 0 } else { start_ps + HEAD_START_PS + (t.start_ns + late_ns) * 1000 },
                 addr: if has_memory { (remote ^ TRANSLATION) + offset } else { 0 },
                 lkey: if has_memory { rkey } else { 0 },
@@ -222,9 +233,14 @@ pub(super) fn traffic(
                 by_write: t.op == Op::WriteImm,
                 data_at: remote + offset,
                 sent: (sent.clone(), offset as usize),
-            });
+            };
+            let receivers = &mut nodes[t.to].receivers[first_receiver..];
+            if t.shared {
+                receivers[0].add(receive.clone());
+            }
+            receivers[usize::from(t.shared) + stream].add(receive);
         }
-        if t.bad_message.is_some() {
+        if t.bad_message.is_some() || (t.shared && has_data_in_any_order(t)) {
             continue;
         }
         if let Some(mut atomics) = atomics {
@@ -259,6 +275,11 @@ fn cut(t: &Traffic, message: u64, mtu: usize, rng: &mut SmallRng) -> Vec<u32> {
     let mut begin = 0;
     let lengths = ends.iter().map(|end| (end - std::mem::replace(&mut begin, *end)) as u32);
     lengths.collect()
+}
+
+/// Which receive of a shared queue holds which message, only the completions tell; the receiver has looked at each of them.
+fn has_data_in_any_order(t: &Traffic) -> bool {
+    t.op.is_send()
 }
 
 /// How the WQEs of a transfer complete.

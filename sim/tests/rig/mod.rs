@@ -3,6 +3,8 @@
 //! In: regions, connections, queue pairs, WRITEs, frames made by hand. Out: what completed, counters, memory.
 //! Guarantees: every step is compared with the golden model; table writes reach engine and model alike.
 #![allow(dead_code)] // each test file uses its part
+mod shared;
+
 use mrnic_host_bus::rows;
 use mrnic_lockstep::{Checker, Divergence, Record};
 use mrnic_model::config::{key_of, ConnConfig, KeyConfig, NicConfig, QpAccess, QpConfig, Rights};
@@ -196,7 +198,7 @@ impl Rig {
             nic: NicSim::new(model(&build), n, build.clock_ps, &HostConfig::default(), 1).expect("the NIC starts"),
             watch: Watch::new(&build),
             streams: Vec::new(),
-            rows: RowReader::new(build.conns),
+            rows: RowReader::new(&build),
             keys: 0,
             qps: 0,
         });

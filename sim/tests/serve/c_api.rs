@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// What the build `sim` has for programs.
 const QPS: usize = 14;
 const KEYS: usize = 63;
+const SRQS: usize = 4;
 /// A datagram QP.
 const QPT_UD: c_int = 4;
 const WRITABLE: u32 = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
@@ -149,7 +150,11 @@ fn queues_and_regions(p: &Program) {
     assert_eq!(unsafe { ibv_query_device(p.context, &mut attr) }, 0);
     assert_eq!((attr.max_sge, attr.max_sge_rd), (1, 1), "of every request and receive; SENDs and WRITEs may have four");
     let attr = ibv_srq_attr { max_wr: 1, max_sge: 1, srq_limit: 0 };
-    none(unsafe { ibv_create_srq(p.pd, &mut ibv_srq_init_attr { srq_context: null_mut(), attr }) }, libc::EOPNOTSUPP);
+    let create_srq = || unsafe { ibv_create_srq(p.pd, &mut ibv_srq_init_attr { srq_context: null_mut(), attr }) };
+    let srqs: Vec<_> = (0..SRQS).map(|_| create_srq()).collect();
+    assert!(srqs.iter().all(|srq| !srq.is_null()));
+    none(create_srq(), libc::ENOMEM);
+    srqs.into_iter().for_each(|srq| assert_eq!(unsafe { ibv_destroy_srq(srq) }, 0));
     // Every one there is, one more, and again one when another is gone.
     let mut qps: Vec<_> = (0..QPS).map(|_| p.create_qp(CAPS, IBV_QPT_RC)).collect();
     assert!(qps.iter().all(|qp| !qp.is_null()));

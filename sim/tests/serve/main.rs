@@ -8,6 +8,7 @@ mod end;
 mod processes;
 mod reads;
 mod sends;
+mod shared;
 mod transfers;
 
 use mrnic_sim::serve::{self, Options};

@@ -13,6 +13,7 @@ use crate::step::{show, Step};
 use crate::Memory;
 use mrnic_model::{
     ConfigError, ConnConfig, HostMemory, KeyConfig, MemoryError, NetAddr, Nic, NicConfig, OpenMr0, QpConfig, RnrEvent,
+    SrqConfig,
 };
 use mrnic_wire::parse_packet;
 use std::collections::{HashMap, VecDeque};
@@ -60,6 +61,13 @@ pub struct HostRings {
     pub rq_log2: u8,
     /// As many entries as the ring at `cq_base`.
     pub rcq_base: u64,
+}
+
+/// The ring of a shared receive queue in host memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostRing {
+    pub base: u64,
+    pub log2: u8,
 }
 
 /// The rings of a queue pair and how far they were used.
@@ -120,6 +128,8 @@ pub struct Checker {
     pub(crate) bad: VecDeque<(u64, u8)>,
     history: VecDeque<Record>,
     pub(crate) rings: Vec<Option<RingState>>,
+    /// Of each shared receive queue, and the receives that were fetched from it.
+    pub(crate) srqs: Vec<Option<(HostRing, u64)>>,
     /// Rows that software has written and the receiver has yet to take.
     pub(crate) rows: VecDeque<RowWrite>,
     pub(crate) refused_row: Option<String>,
@@ -142,6 +152,7 @@ impl Checker {
             bad: VecDeque::new(),
             history: VecDeque::new(),
             rings: vec![None; config.qps as usize],
+            srqs: vec![None; config.srqs as usize],
             rows: VecDeque::new(),
             refused_row: None,
             commits: 0,
@@ -176,6 +187,21 @@ impl Checker {
         self.causes.packets_left.retain(|message, _| message.0 != u32::from(qpn));
         // completion, which closes it before the receiver does, tells of no refusal of it any more
         self.causes.refusals.remove(&u32::from(qpn));
+    }
+
+    /// Opens a shared receive queue. How many receives may be posted is software's matter.
+    pub fn open_srq(&mut self, srq: u16, pd: u16, ring: HostRing) -> std::result::Result<(), ConfigError> {
+        self.model.create_srq(srq.into(), &SrqConfig { pd, depth: 1 << ring.log2, limit: 0 })?;
+        self.srqs[usize::from(srq)] = Some((ring, 0));
+        Ok(())
+    }
+
+    /// Closes a shared receive queue, whose queue pairs are closed.
+    pub fn close_srq(&mut self, srq: u16) -> std::result::Result<(), ConfigError> {
+        if let Some(of) = self.srqs.get_mut(usize::from(srq)) {
+            *of = None;
+        }
+        self.model.destroy_srq(srq.into())
     }
 
     /// Names the retries of an open queue pair (N3), and how many READs and atomics may be outstanding (D1).

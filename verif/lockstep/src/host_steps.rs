@@ -13,6 +13,8 @@ const SGE_BYTES: usize = 16;
 const NUM_SGE: usize = 2;
 const CQE_BYTES: usize = 32;
 const RECV_BYTES: usize = 32;
+/// CQE.opcode of the end of a queue pair with a shared receive queue.
+const OPCODE_LAST_WQE: u8 = 130;
 
 /// An SGE as it stands behind a WQE.
 fn piece(bytes: &[u8]) -> Sge {
@@ -222,19 +224,34 @@ impl Checker {
     /// Q1: a receive is the one that the ring holds.
     pub(crate) fn recv(&mut self, s: &mut Step, memory: &dyn Memory) {
         let qp = s.record.get("qp") as u32;
+        // shared queues stand behind those of the queue pairs
+        let srq = qp.checked_sub(self.rings.len() as u32);
         let wide = s.record.wide_bytes();
-        if let Some(Some(ring)) = self.rings.get_mut(qp as usize) {
-            s.field("index", ring.recvs & 0xFFFF);
-            let slot = ring.recvs & ((1 << ring.rings.rq_log2) - 1);
-            ring.recvs += 1;
+        let ring = match srq {
+            None => self
+                .rings
+                .get_mut(qp as usize)
+                .and_then(Option::as_mut)
+                .map(|r| (r.rings.rq_base, r.rings.rq_log2, &mut r.recvs)),
+            Some(srq) => self.srqs.get_mut(srq as usize).and_then(Option::as_mut).map(|r| (r.0.base, r.0.log2, &mut r.1)),
+        };
+        if let Some((base, log2, recvs)) = ring {
+            s.field("index", *recvs & 0xFFFF);
+            let slot = *recvs & ((1 << log2) - 1);
+            *recvs += 1;
             let mut posted = [0; RECV_BYTES];
-            let inside = memory.read_into(ring.rings.rq_base + slot * RECV_BYTES as u64, &mut posted);
+            let inside = memory.read_into(base + slot * RECV_BYTES as u64, &mut posted);
             s.text("data", hex(&wide[..RECV_BYTES]), if inside { hex(&posted) } else { "outside host memory".into() });
         }
         let word = |i: usize| u32::from_le_bytes([wide[4 * i], wide[4 * i + 1], wide[4 * i + 2], wide[4 * i + 3]]);
         let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
         let sge = Sge { lkey: word(1), addr: pair(2), len: word(4) };
-        if let Err(e) = self.model.step_recv(qp, &RecvWr { wr_id: pair(6), sges: &[sge] }) {
+        let receive = RecvWr { wr_id: pair(6), sges: &[sge] };
+        let posted = match srq {
+            None => self.model.step_recv(qp, &receive),
+            Some(srq) => self.model.post_srq_recv(srq, &receive),
+        };
+        if let Err(e) = posted {
             s.text("qp", qp.to_string(), e.to_string());
         }
     }
@@ -242,7 +259,11 @@ impl Checker {
     /// Q5, Q6.
     pub(crate) fn recv_cqe(&mut self, s: &mut Step) {
         let qp = s.record.get("qp") as u32;
-        let rtl = hex(&s.record.wide_bytes()[..CQE_BYTES]);
+        let wide = s.record.wide_bytes();
+        let rtl = hex(&wide[..CQE_BYTES]);
+        if wide[1] == OPCODE_LAST_WQE {
+            return self.last_wqe(s, qp, rtl);
+        }
         match self.model.step_recv_cqe(qp) {
             Ok(Some((_, bytes))) => {
                 s.text("data", rtl, hex(&bytes));
@@ -255,5 +276,27 @@ impl Checker {
             Ok(None) => s.text("data", rtl, "no completion is due"),
             Err(e) => s.text("qp", qp.to_string(), e.to_string()),
         }
+    }
+
+    /// Q6: a queue pair that is being closed has given back every receive that it took from its shared queue.
+    fn last_wqe(&mut self, s: &mut Step, qp: u32, rtl: String) {
+        if !self.model.is_closing(qp) {
+            s.text("data", rtl, "the queue pair is not being closed");
+            return;
+        }
+        match self.model.step_recv_cqe(qp) {
+            Ok(None) => {}
+            Ok(Some((cqe, _))) => return s.text("data", rtl, format!("the completion of wr_id {} comes before", cqe.wr_id)),
+            Err(e) => return s.text("qp", qp.to_string(), e.to_string()),
+        }
+        let Some(Some(ring)) = self.rings.get_mut(qp as usize) else { return };
+        let mut bytes = [0; CQE_BYTES];
+        bytes[1] = OPCODE_LAST_WQE;
+        bytes[2] = u8::from(ring.recv_cqes >> ring.cq_log2 & 1 == 0);
+        bytes[4..8].copy_from_slice(&qp.to_le_bytes());
+        s.text("data", rtl, hex(&bytes));
+        let slot = ring.recv_cqes & ((1 << ring.cq_log2) - 1);
+        self.expected.recv_cqes.push_back((ring.rings.rcq_base + slot * CQE_BYTES as u64, bytes.to_vec()));
+        ring.recv_cqes += 1;
     }
 }

@@ -16,7 +16,7 @@ mod silence;
 mod step;
 mod tx_steps;
 
-pub use checker::{Checker, HostRings};
+pub use checker::{Checker, HostRing, HostRings};
 pub use divergence::{Divergence, Field};
 pub use record::{Kind, Record};
 pub use rows::{RowChange, RowWrite};

@@ -3,7 +3,7 @@
 //! In: writes, in the order of software; row records. Out: opened and closed connections, queue pairs and regions. Guarantees: a row is taken
 //! in its turn; between the write that closes a queue pair and its record, steps may see the pair in Error, and acknowledgments may find the
 //! sender of a connection closed (section 10).
-use crate::checker::{Checker, HostRings};
+use crate::checker::{Checker, HostRing, HostRings};
 use crate::step::Step;
 use mrnic_model::{ConfigError, ConnConfig, KeyConfig, NetAddr, QpAccess, QpConfig};
 
@@ -30,13 +30,19 @@ pub enum RowChange {
         rnr_retry: u8,
         max_rd_atomic: u8,
     },
+    /// A shared receive queue: protection domain and ring.
+    OpenSrq {
+        pd: u16,
+        ring: HostRing,
+    },
+    CloseSrq,
     /// D2: what an open queue pair allows its peer.
     Access(QpAccess),
 }
 
 impl RowChange {
     fn reaches_receiver(&self) -> bool {
-        !matches!(self, RowChange::SendLimits { .. })
+        !matches!(self, RowChange::SendLimits { .. } | RowChange::OpenSrq { .. } | RowChange::CloseSrq)
     }
 }
 
@@ -104,6 +110,8 @@ impl Checker {
             }
             RowChange::Key(key) => self.register_key(index.into(), key),
             RowChange::SendLimits { rnr_retry, max_rd_atomic } => self.set_send_limits(index, *rnr_retry, *max_rd_atomic),
+            RowChange::OpenSrq { pd, ring } => self.open_srq(index, *pd, *ring),
+            RowChange::CloseSrq => self.close_srq(index),
             RowChange::Access(access) => {
                 self.model.set_access(index.into(), *access);
                 Ok(())

@@ -241,7 +241,8 @@ pub struct QpConfig {
     pub min_rnr_timer: u8,
     /// The shared receive queue; without one the QP has its own.
     pub srq: Option<u32>,
-    /// Receives that may be posted at a time.
+    /// Receives that may be posted at a time; with a shared queue, how many rq_seqs are kept from the oldest without a completion on (at least
+    /// the messages of a stream).
     pub recv_depth: u32,
     pub conn: u16,
     pub peer_qpn: u32,

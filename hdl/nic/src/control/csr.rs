@@ -148,6 +148,7 @@ pub fn caps2(config: &BuildConfig) -> u32 {
     reg::caps2::SENDS.set(&mut w, config.sends.into());
     reg::caps2::READS.set(&mut w, config.reads.into());
     reg::caps2::SGES.set(&mut w, config.sges as u128);
+    reg::caps2::SRQS.set(&mut w, if config.sends { config.srqs as u128 } else { 0 });
     w[0]
 }
 

@@ -35,8 +35,12 @@ pub struct PacketCheck {
     /// N4: the message is complete already.
     pub complete: Signal<In, Bit>,
     pub key_code: Signal<In, Bits<2>>,
-    /// recv_queue, from clock 3 on: 0 the receive of a consuming packet, 1 not posted, 2 not one for it; and the bytes it has room for.
+    /// recv_queue, from clock 3 on: 0 the receive of a consuming packet, 1 not posted, 2 not one for it, 3 one of a shared queue that the packet
+    /// takes, perhaps its last one; and the bytes it has room for.
     pub found: Signal<In, Bits<2>>,
+    pub last: Signal<In, Bit>,
+    /// From clock 4 on: exp has come to the message.
+    pub at_exp: Signal<In, Bit>,
     pub receive_bytes: Signal<In, Bits<32>>,
     /// request_places, from clock 3 on: the QP answers no requests; it is in Error, and its requests were answered (D7).
     pub places_none: Signal<In, Bit>,
@@ -129,6 +133,7 @@ pub struct PacketCheck {
     data: Signal<Local, Bit>,
     request: Signal<Local, Bit>,
     asks: Signal<Local, Bit>,
+    spared: Signal<Local, Bit>,
     in_error: Signal<Local, Bit>,
     searching: Signal<Local, Bit>,
     refusal: Signal<Local, Bits<3>>,
@@ -173,10 +178,10 @@ impl PacketCheck {
             op_ack: opcode("ACK"),
             conn_count: Constant::new((config.conns as u64).to_bits()),
             qp_count: Constant::new((config.qps as u64).to_bits());
-            clock, fault, header, timer, load, conn_row, qp_row, access, access_r, given_up, given_up_r, qp_error, verdict, fits, complete, key_code, found, receive_bytes,
+            clock, fault, header, timer, load, conn_row, qp_row, access, access_r, given_up, given_up_r, qp_error, verdict, fits, complete, key_code, found, last, at_exp, receive_bytes,
             places_none, places_failed, places_room, response_used, write, send, ask, response, used, busy, consuming, probe, ack, allowed, bad_qp, qp, fresh, duplicate, outside, code, rnr, fails, qp_failed,
             looks, finds, failed, late, again, conn_r, qp_r, error_r, is_write, is_send, is_read,
-            is_atomic, is_response, has_imm, is_nop, is_probe, is_ack, permits, unaligned, huge, busy_r, used_r, asks, in_error, allowed_r, bad_qp_r, qp_failed_r, too_long, touches_key, places, end, fresh_r, duplicate_r, outside_r, looks_r,
+            is_atomic, is_response, has_imm, is_nop, is_probe, is_ack, permits, unaligned, huge, busy_r, used_r, asks, spared, in_error, allowed_r, bad_qp_r, qp_failed_r, too_long, touches_key, places, end, fresh_r, duplicate_r, outside_r, looks_r,
             beyond_end, beyond_receive, code_r, rnr_r, late_r, fails_r, finds_r, failed_r, data, request, searching, refusal, moves,
             classed, home_over, via_over,
         })
@@ -306,6 +311,8 @@ impl Logic for PacketCheck {
         self.rnr_r.d.next = false;
         self.busy_r.d.next = false;
         self.in_error.next = self.qp_failed_r.q.val() | (self.asks.val() & self.places_failed.val());
+        comment!("Q1: the last receive of a shared queue is for the message that exp has come to");
+        self.spared.next = (self.found.val() == 3) & self.last.val() & !self.at_exp.val();
         self.late_r.d.next = false;
         self.failed_r.d.next = 0.into();
         if self.request.val() {
@@ -319,8 +326,11 @@ impl Logic for PacketCheck {
                 self.late_r.d.next = true;
             } else if self.searching.val() & (self.found.val() == 1) {
                 self.rnr_r.d.next = true;
-            } else if (self.searching.val() & self.found.val().any()) | self.too_long.q.val() | !self.fits.val() {
+            } else if (self.searching.val() & (self.found.val() == 2)) | self.too_long.q.val() | !self.fits.val() {
                 self.refusal.next = 7.into();
+            } else if self.searching.val() & self.spared.val() {
+                self.rnr_r.d.next = true;
+                self.busy_r.d.next = true;
             } else if self.is_send.q.val() {
                 if self.beyond_receive.q.val() {
                     self.refusal.next = 7.into();
@@ -352,7 +362,10 @@ impl Logic for PacketCheck {
             & self.response_used.val();
         self.code_r.d.next = self.refusal.val();
         self.fails_r.d.next = self.moves.val() & self.refusal.val().any();
-        self.finds_r.d.next = self.looks_r.q.val() & !self.found.val().any() & !self.complete.val();
+        self.finds_r.d.next = self.looks_r.q.val()
+            & !self.complete.val()
+            & ((self.found.val() == 0)
+                | ((self.found.val() == 3) & self.fits.val() & !self.too_long.q.val() & !self.spared.val()));
         self.again.next =
             (self.fault.val() == 6) & self.duplicate_r.q.val() & self.is_write.q.val() & !self.key_code.val().any();
 

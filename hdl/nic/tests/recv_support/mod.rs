@@ -8,7 +8,7 @@ use mrnic_nic::config::BuildConfig;
 use mrnic_nic::host::recv_queue::RecvQueue;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use reference::{Mark, Message, Receives, Stream};
+use reference::{Mark, Message, Pool, Receives, Stream};
 use std::collections::{HashMap, VecDeque};
 
 pub const RQ_LOG2: u32 = 6;
@@ -22,6 +22,10 @@ fn rq_base(qp: usize) -> u64 {
 
 fn rcq_base(qp: usize) -> u64 {
     0x9900_0000_0000 + qp as u64 * 0x1_0000
+}
+
+fn rcqe_base_of(qp: usize, writes: u32) -> u64 {
+    rcq_base(qp) + 32 * u64::from(writes % (1 << RCQ_LOG2))
 }
 
 /// A step of the receiver.
@@ -63,6 +67,8 @@ pub struct World {
     width: usize,
     rng: StdRng,
     qps: Vec<Outside>,
+    /// Shared queues: receives posted, and what is left.
+    pools: Vec<(u32, Pool)>,
     memory: HashMap<u64, [u32; 8]>,
     reads: VecDeque<(u64, u64)>,
     beats: VecDeque<([u32; 8], usize)>,
@@ -85,6 +91,10 @@ pub struct World {
     pub flushed: u64,
     pub missing: u64,
     pub wrong: u64,
+    /// Looks that found a receive of a shared queue.
+    pub shared: u64,
+    /// Queue pairs with a shared queue that were closed.
+    pub last_wqes: u64,
     /// Receives asked for.
     asked: u64,
 }
@@ -98,6 +108,7 @@ impl World {
             width: W,
             rng: StdRng::seed_from_u64(seed),
             qps: (0..config.qps).map(|_| Outside::default()).collect(),
+            pools: vec![],
             memory: HashMap::new(),
             reads: VecDeque::new(),
             beats: VecDeque::new(),
@@ -118,6 +129,8 @@ impl World {
             flushed: 0,
             missing: 0,
             wrong: 0,
+            shared: 0,
+            last_wqes: 0,
             asked: 0,
         };
         for qp in 0..config.qps {
@@ -126,8 +139,33 @@ impl World {
         world
     }
 
-    fn table(&mut self, qp: usize, words: [u32; 16]) {
-        self.bench.set("cfg_table", 3);
+    /// A world in which every other queue pair takes its receives from one of `pools` shared queues.
+    pub fn with_shared<const W: usize>(config: &BuildConfig, seed: u64, pools: usize) -> World {
+        let mut world = Self::new::<W>(config, seed);
+        for srq in 0..pools {
+            let mut words = [0; 16];
+            words[0] = 1;
+            words[4] = RQ_LOG2 << 8;
+            words[7] = 40 + srq as u32;
+            let base = rq_base(config.qps + srq);
+            (words[10], words[11]) = (base as u32, (base >> 32) as u32);
+            world.pools.push((0, Pool::default()));
+            world.table(7, srq, words);
+        }
+        for qp in (1..config.qps).step_by(2) {
+            world.close(qp);
+            world.open(qp);
+        }
+        world
+    }
+
+    /// The shared queue that a queue pair is opened with.
+    fn source_of(&self, qp: usize) -> Option<usize> {
+        (qp % 2 == 1 && !self.pools.is_empty()).then(|| qp / 2 % self.pools.len())
+    }
+
+    fn table(&mut self, table: u64, qp: usize, words: [u32; 16]) {
+        self.bench.set("cfg_table", table);
         self.bench.set("cfg_index", qp as u64);
         self.bench.set_words("cfg_data", &words);
         self.bench.set("cfg_valid", 1);
@@ -149,15 +187,21 @@ impl World {
         words[0] = 1;
         words[4] = RQ_LOG2 << 8 | RCQ_LOG2 << 12;
         words[7] = (qp as u32 % 32) << 16;
+        let source = self.source_of(qp);
+        if let Some(source) = source {
+            words[0] |= 1 << 5;
+            words[4] |= (source as u32) << 16;
+        }
         (words[10], words[11]) = (rq as u32, (rq >> 32) as u32);
         (words[12], words[13]) = (rcq as u32, (rcq >> 32) as u32);
-        self.table(qp, words);
+        self.table(3, qp, words);
         let next = self.rng.random_range(0..1000);
         let stream = Stream { exp: next, next, ..Stream::default() };
-        self.qps[qp] = Outside { open: true, stream, ..Outside::default() };
+        let receives = Receives { source, ..Receives::default() };
+        self.qps[qp] = Outside { open: true, stream, receives, ..Outside::default() };
     }
 
-    /// Closes a queue pair with receives in it; from now on it has no records.
+    /// Closes a queue pair with receives in it; from now on it has no records, but for what it has taken from a shared queue: that is flushed.
     pub fn close(&mut self, qp: usize) {
         self.qps[qp].silent = true;
         while self.step.as_ref().is_some_and(|s| s.qp == qp)
@@ -166,13 +210,24 @@ impl World {
         {
             self.clock();
         }
-        self.table(qp, [0; 16]);
+        let shared = self.qps[qp].receives.source.is_some();
+        if shared {
+            self.qps[qp].receives.in_error = true;
+        }
+        let before = self.last_wqes;
+        self.table(3, qp, [0; 16]);
+        if shared {
+            assert_eq!((self.qps[qp].receives.held(), self.last_wqes), (0, before + 1), "nothing that it took is lost");
+        }
         self.qps[qp].open = false;
         self.flushes.retain(|f| f.1 != qp);
     }
 
     /// Posts receives and rings.
     pub fn post(&mut self, qp: usize, count: u32) {
+        if let Some(source) = self.source_of(qp) {
+            return self.post_shared(source, count);
+        }
         let q = &mut self.qps[qp];
         let count = count.min((1 << RQ_LOG2) - (q.posted - q.receives.head));
         if !q.open || count == 0 {
@@ -184,6 +239,18 @@ impl World {
             q.posted += 1;
         }
         self.bells.push_back((qp, q.posted as u16));
+    }
+
+    fn post_shared(&mut self, srq: usize, count: u32) {
+        let queue = self.qps.len() + srq;
+        let (posted, pool) = &mut self.pools[srq];
+        let count = count.min((1 << RQ_LOG2) - (*posted - pool.taken));
+        for _ in 0..count {
+            let words: [u32; 8] = std::array::from_fn(|_| self.rng.random());
+            self.memory.insert(rq_base(queue) + 32 * u64::from(*posted % (1 << RQ_LOG2)), words);
+            *posted += 1;
+        }
+        self.bells.push_back((queue, *posted as u16));
     }
 
     /// Posts receives one by one, each with its doorbell. Returns how many doorbells wait when the first receive is asked for.
@@ -346,8 +413,9 @@ impl World {
             let mut mark = q.stream.open[&step.msn].mark;
             let mut accepted = step.seq.is_none();
             // a packet that names another message's receive fails its queue pair
-            step.strays = !own && step.found == 0;
-            if step.seq.is_some() && step.found == 0 && (own || self.errors > 0.0) {
+            let found = step.found == 0 || step.found == 3;
+            step.strays = !own && found;
+            if step.seq.is_some() && found && (own || self.errors > 0.0) {
                 if own && !q.receives.in_error && self.rng.random_bool(self.errors) {
                     mark.failed = [1, 4][self.rng.random_range(0..2)];
                 }
@@ -392,12 +460,31 @@ impl World {
     /// The records of this clock, in the order in which they are replayed.
     fn records(&mut self) {
         if let Some(step) = self.record.take() {
+            let source = self.source_of(step.qp);
             let q = &mut self.qps[step.qp];
             if let Some(seq) = step.seq.filter(|_| !step.refused) {
-                assert_eq!(step.found, q.receives.look(seq, step.msn), "clock {}: {step:x?}, {:x?}", self.clock, q.receives);
+                let pool = source.map(|source| &self.pools[source].1);
+                if step.found == 3 {
+                    let left = pool.map(|pool| pool.left.len());
+                    assert_eq!(
+                        (self.bench.get("rq_last") == 1, self.bench.get("rq_pd")),
+                        (left == Some(1), 40 + source.unwrap_or(0) as u64)
+                    );
+                    self.shared += 1;
+                }
+                assert_eq!(
+                    step.found,
+                    q.receives.look(seq, step.msn, pool),
+                    "clock {}: {step:x?}, {:x?}",
+                    self.clock,
+                    q.receives
+                );
                 self.missing += u64::from(step.found == 1);
                 self.wrong += u64::from(step.found == 2);
                 if let Some(mark) = &step.mark {
+                    if let Some(source) = source.filter(|_| step.found == 3) {
+                        q.receives.take(seq, &mut self.pools[source].1);
+                    }
                     let r = q.receives.list[(seq - q.receives.head) as usize].words;
                     let addr = u64::from(r[2]) | u64::from(r[3]) << 32;
                     assert_eq!((self.bench.get("rq_lkey"), self.bench.get("rq_addr")), (r[1].into(), addr));
@@ -417,6 +504,15 @@ impl World {
             let qp = self.bench.get("commit_recv_qp") as usize;
             let index = self.bench.get("commit_recv_index");
             let words: [u32; 8] = self.bench.words("commit_recv_data").try_into().expect("32 bytes");
+            if let Some(srq) = qp.checked_sub(self.qps.len()) {
+                let (posted, pool) = &mut self.pools[srq];
+                let n = pool.taken + pool.left.len() as u32;
+                assert!(index == u64::from(n & 0xFFFF) && n < *posted, "receives arrive in order");
+                assert_eq!(words, self.memory[&(rq_base(qp) + 32 * u64::from(n % (1 << RQ_LOG2)))]);
+                pool.left.push_back(words);
+                assert!(pool.left.len() as u32 <= self.most);
+                return self.rcqe_record();
+            }
             let q = &mut self.qps[qp];
             let n = q.receives.arrived();
             assert_eq!(index, u64::from(n & 0xFFFF), "receives arrive in order");
@@ -425,10 +521,24 @@ impl World {
             q.receives.arrive(words);
             assert!(q.receives.list.len() as u32 <= self.most);
         }
+        self.rcqe_record();
+    }
+
+    fn rcqe_record(&mut self) {
         if self.bench.high("commit_rcqe_valid") {
             let qp = self.bench.get("commit_rcqe_qp") as usize;
             let words = self.bench.words("commit_rcqe_data");
             let q = &mut self.qps[qp];
+            if words[0] >> 8 & 0xFF == 130 {
+                assert!(q.silent && q.receives.source.is_some() && q.receives.held() == 0, "LAST_WQE of QP {qp}");
+                let phase = 1 - (q.receives.cqes >> RCQ_LOG2 & 1);
+                let want = [130 << 8 | phase << 16, qp as u32, 0, 0, 0, 0, 0, 0];
+                assert_eq!(words, want);
+                self.expected.push_back((rcqe_base_of(qp, q.rcqe_writes), want));
+                q.rcqe_writes += 1;
+                self.last_wqes += 1;
+                return;
+            }
             let seq = q.receives.head;
             let want = q.receives.pop(qp, RCQ_LOG2).unwrap_or_else(|| panic!("no CQE of QP {qp} is due: {words:x?}"));
             assert_eq!(words, want);
@@ -438,7 +548,7 @@ impl World {
             } else {
                 self.flushed += 1;
             }
-            self.expected.push_back((rcq_base(qp) + 32 * u64::from(q.rcqe_writes % (1 << RCQ_LOG2)), want));
+            self.expected.push_back((rcqe_base_of(qp, q.rcqe_writes), want));
             q.rcqe_writes += 1;
         }
     }
@@ -460,7 +570,10 @@ impl World {
         for _ in 0..clocks {
             if self.rng.random_bool(0.05) {
                 let (qp, count) = (self.rng.random_range(0..self.qps.len()), self.rng.random_range(1..20));
-                let short = self.qps[qp].posted < self.qps[qp].stream.next_seq + 20;
+                let short = match self.source_of(qp) {
+                    Some(srq) => self.pools[srq].1.left.len() < 10,
+                    None => self.qps[qp].posted < self.qps[qp].stream.next_seq + 20,
+                };
                 if short && !self.rng.random_bool(self.late) {
                     self.post(qp, count);
                 }
@@ -486,6 +599,9 @@ impl World {
         }
         if q.receives.list.front().is_some_and(|r| r.complete) {
             return Some("a completion");
+        }
+        if q.receives.source.is_some() {
+            return (in_error && q.receives.held() > 0).then_some("flushes of what it took");
         }
         if in_error && head != q.posted {
             return Some("flushes");

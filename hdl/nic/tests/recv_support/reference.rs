@@ -2,9 +2,20 @@
 //! In: events in the order of the commit records. Out: what a look finds, which CQE comes next. Guarantees: it knows no RAM, row or ticket.
 use std::collections::{BTreeMap, VecDeque};
 
-/// A receive that arrived.
+/// A shared queue: receives that no message has taken.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    pub left: VecDeque<[u32; 8]>,
+    /// Receives taken.
+    pub taken: u32,
+}
+
+/// A receive that arrived, or the place of one that is still to be taken from a shared queue.
 #[derive(Clone, Debug)]
 pub struct Receive {
+    pub there: bool,
+    /// Its number in the shared queue.
+    pub index: Option<u32>,
     pub words: [u32; 8],
     pub msn: Option<u32>,
     pub complete: bool,
@@ -20,6 +31,8 @@ pub struct Receives {
     pub list: VecDeque<Receive>,
     pub in_error: bool,
     pub cqes: u32,
+    /// Its receives come from this shared queue.
+    pub source: Option<usize>,
 }
 
 /// A packet that is accepted, or not.
@@ -40,17 +53,35 @@ impl Receives {
     }
 
     pub fn arrive(&mut self, words: [u32; 8]) {
-        self.list.push_back(Receive { words, msn: None, complete: false, failed: 0, accepted: None });
+        self.list.push_back(Receive { there: true, index: None, words, msn: None, complete: false, failed: 0, accepted: None });
+    }
+
+    /// Q1: the message of `seq` takes the oldest receive of the shared queue.
+    pub fn take(&mut self, seq: u32, pool: &mut Pool) {
+        let place = Receive { there: false, index: None, words: [0; 8], msn: None, complete: false, failed: 0, accepted: None };
+        let index = self.index(seq);
+        while self.list.len() <= index {
+            self.list.push_back(place.clone());
+        }
+        let words = pool.left.pop_front().expect("a receive that is left");
+        self.list[index] = Receive { there: true, index: Some(pool.taken), words, ..place };
+        pool.taken += 1;
+    }
+
+    /// Receives that it has taken and that have no completion.
+    pub fn held(&self) -> usize {
+        self.list.iter().filter(|r| r.there).count()
     }
 
     fn index(&self, seq: u32) -> usize {
         (seq.wrapping_sub(self.head) & 0xFF_FFFF) as usize
     }
 
-    /// 0 the receive, 1 missing, 2 wrong.
-    pub fn look(&self, seq: u32, msn: u32) -> u64 {
-        match (self.index(seq), self.list.get(self.index(seq))) {
+    /// 0 the receive, 1 missing, 2 wrong, 3 the oldest of the shared queue.
+    pub fn look(&self, seq: u32, msn: u32, pool: Option<&Pool>) -> u64 {
+        match (self.index(seq), self.list.get(self.index(seq)).filter(|r| r.there)) {
             (0x80_0000.., _) => 2,
+            (_, None) if pool.is_some_and(|pool| !pool.left.is_empty()) => 3,
             (_, Some(r)) if !r.complete && r.msn.is_none_or(|m| m == msn) => 0,
             (_, Some(_)) => 2,
             (_, None) => 1,
@@ -78,8 +109,14 @@ impl Receives {
 
     /// The words of the next CQE.
     pub fn pop(&mut self, qp: usize, cq_log2: u32) -> Option<[u32; 8]> {
+        if self.in_error && self.held() > 0 {
+            while self.list.front().is_some_and(|r| !r.there) {
+                self.list.pop_front();
+                self.head = (self.head + 1) & 0xFF_FFFF;
+            }
+        }
         let r = self.list.front()?.clone();
-        if !r.complete && !self.in_error {
+        if !r.complete && !(self.in_error && r.there) {
             return None;
         }
         self.list.pop_front();
@@ -90,7 +127,7 @@ impl Receives {
         w[0] = (128 + u32::from(by_write)) << 8 | (1 - (self.cqes >> cq_log2 & 1)) << 16;
         w[1] = qp as u32;
         (w[2], w[3]) = (r.words[6], r.words[7]);
-        w[5] = seq & 0xFFFF;
+        w[5] = r.index.unwrap_or(seq) & 0xFFFF;
         w[7] = r.msn.unwrap_or(0);
         if r.complete {
             w[0] |= u32::from(imm.is_some()) << 24 | u32::from(sol) << 25;

@@ -37,7 +37,7 @@ pub struct Qp {
 
 impl Qp {
     pub fn open(qpn: u32, config: &QpConfig, incarnation: u32, messages: usize) -> Self {
-        let depth = if config.srq.is_some() { messages as u32 } else { config.recv_depth };
+        let depth = if config.srq.is_some() { config.recv_depth.max(messages as u32) } else { config.recv_depth };
         Qp {
             config: *config,
             state: config.state,

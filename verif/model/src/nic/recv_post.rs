@@ -75,7 +75,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         in_range("limit", config.limit.into(), 0, config.depth.into())?;
         self.destroy_srq(srq)?;
         let SrqConfig { pd, depth, limit } = *config;
-        self.srqs[srq as usize] = Some(Srq { pd, depth, limit, queue: Default::default() });
+        self.srqs[srq as usize] = Some(Srq { pd, depth, limit, queue: Default::default(), posted: 0 });
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         }
         let recv = self.recv_of(wr)?;
         if let Some(queue) = self.srqs.get_mut(srq as usize).and_then(Option::as_mut) {
-            queue.queue.push_back(recv);
+            queue.post(recv);
         }
         Ok(())
     }
@@ -142,7 +142,8 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     /// Q5, Q6: the next completion of a receive of `qpn`, if one is due, and its 32 bytes.
     pub fn step_recv_cqe(&mut self, qpn: u32) -> Result<Option<(Cqe, [u8; 32])>, StepError> {
         let qp = self.qp_mut(qpn)?;
-        let in_error = qp.send.in_error();
+        // What a queue pair has taken from a shared queue is flushed before it closes.
+        let in_error = qp.send.in_error() || (qp.closing && qp.config.srq.is_some());
         let popped = qp.receives.pop_cqe(in_error);
         // Q6: the last one that it took from its shared queue.
         let last = popped.is_none() && in_error && qp.config.srq.is_some() && !qp.last_wqe;

@@ -116,17 +116,18 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             self.counters.rx_late += 1;
             return Ok(Accepted::default());
         }
-        // Q2: the receive comes before the length.
-        let recv = match incoming.rq_seq {
-            Some(rq_seq) => Some(self.find_receive(qpn, rq_seq, msn.get())?),
-            None => None,
-        };
         let mtu = self.connection(conn).map_err(|_| bad_qp)?.mtu();
         let qp = self.qp(qpn).map_err(|_| bad_qp)?;
         let payload = received.payload_len;
         let attempt = incoming.msg.attempt && self.config.stage != Stage::Write;
         let length = incoming.length;
-        if payload > mtu || !qp.recv.fits(msn, attempt, payload, length) {
+        let fits = payload <= mtu && qp.recv.fits(msn, attempt, payload, length);
+        // Q2: the receive comes before the length.
+        let recv = match incoming.rq_seq {
+            Some(rq_seq) => Some(self.find_receive(qpn, rq_seq, msn.get(), fits)?),
+            None => None,
+        };
+        if !fits {
             return Err(refuse(MakCode::MsgLength));
         }
         let (place, kind) = match incoming.kind {
@@ -169,7 +170,7 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
     }
 
     /// Q1, Q2: the receive of a consuming message; of a shared queue it is taken now.
-    fn find_receive(&mut self, qpn: u32, rq_seq: u32, msn: u32) -> Result<usize, Refusal> {
+    fn find_receive(&mut self, qpn: u32, rq_seq: u32, msn: u32, fits: bool) -> Result<usize, Refusal> {
         let wrong = Refusal { code: MakCode::MsgLength, qpn: Some(qpn), rnr: None };
         let Some(qp) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return Err(wrong) };
         let rnr = Refusal::rnr(qp.config.min_rnr_timer);
@@ -178,12 +179,15 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
             Found::Missing => return Err(rnr),
             Found::Wrong => return Err(wrong),
             Found::Untaken => {
-                // A message outside of the window shall not cost a receive.
-                if qp.recv.context(msn.into()).is_none() {
-                    return Err(wrong);
-                }
                 let Some(srq) = qp.config.srq else { return Err(rnr) };
                 let Some(queue) = self.srqs.get_mut(srq as usize).and_then(Option::as_mut) else { return Err(rnr) };
+                if queue.queue.is_empty() {
+                    return Err(rnr);
+                }
+                // What does not fit, or lies outside of the window, shall not cost a receive.
+                if !fits {
+                    return Err(wrong);
+                }
                 // Q1: the last receive is only for the message that completes next in its stream.
                 if queue.queue.len() == 1 && qp.recv.exp.get() != msn {
                     return Err(Refusal::rnr(RNR_BUSY | BUSY_TIMER));

@@ -26,6 +26,8 @@ pub enum RecvState {
 pub struct Recv {
     pub state: RecvState,
     pub wr_id: u64,
+    /// Of a shared queue: which of its receives it is, modulo 2^16.
+    pub index: u16,
     pub only: Sge,
     /// In the NIC's table, if there is more than one SGE.
     pub list: Option<u32>,
@@ -48,6 +50,7 @@ impl Recv {
         Recv {
             state,
             wr_id,
+            index: 0,
             only,
             list,
             total_bytes,
@@ -180,7 +183,7 @@ impl RecvQueue {
                 qpn: self.qpn,
                 wr_id: recv.wr_id,
                 byte_len: if complete { recv.byte_len } else { 0 },
-                wqe_index: rq_seq as u16,
+                wqe_index: if self.shared { recv.index } else { rq_seq as u16 },
                 imm: recv.imm.filter(|_| complete),
                 solicited: recv.solicited && complete,
                 nak_code: 0,
@@ -205,9 +208,17 @@ pub struct Srq {
     /// Q7: event when fewer receives than this are left; 0 is disarmed.
     pub limit: u32,
     pub queue: VecDeque<Recv>,
+    /// Receives that were posted, since the beginning.
+    pub posted: u32,
 }
 
 impl Srq {
+    /// Q1: the next receive.
+    pub fn post(&mut self, recv: Recv) {
+        self.queue.push_back(Recv { index: self.posted as u16, ..recv });
+        self.posted = self.posted.wrapping_add(1);
+    }
+
     /// Q1, Q7: the oldest receive, and whether the limit was reached.
     pub fn take(&mut self) -> Option<(Recv, bool)> {
         let recv = self.queue.pop_front()?;

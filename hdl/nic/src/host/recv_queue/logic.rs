@@ -20,7 +20,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
             cfg_held,
             held_index,
             held,
-            held_timer,
+            held_look,
             qp,
             bell,
             at,
@@ -39,6 +39,17 @@ impl<const W: usize> Logic for RecvQueue<W> {
             step_row,
             look_1,
             look_2,
+            look_3,
+            shared,
+            source,
+            pd,
+            untaken,
+            left,
+            oldest,
+            oldest_wr_id,
+            taken_here,
+            took,
+            took_queue,
             seq,
             msn,
             ahead,
@@ -65,7 +76,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self,
             clock,
             fixed,
-            timers,
+            looks,
+            taken,
             state,
             arrived,
             arrived_copy,
@@ -91,11 +103,28 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.new_fixed.next.log2 = self.cfg_data.val().get_bits::<4>(136);
         self.new_fixed.next.cq_base = self.cfg_data.val().get_bits::<64>(384);
         self.new_fixed.next.cq_log2 = self.cfg_data.val().get_bits::<4>(140);
-        if self.cfg_valid.val() & (self.cfg_table.val() == 3) {
+        self.new_fixed.next.shared = self.cfg_data.val().get_bit(5)
+            & ((bit_cast::<24, 16>(self.cfg_data.val().get_bits::<16>(144)) + 1) <= self.srq_count.val());
+        self.new_fixed.next.is_srq = false;
+        self.new_look.next.timer = self.cfg_data.val().get_bits::<5>(240);
+        self.new_look.next.pd = self.cfg_data.val().get_bits::<16>(224);
+        self.new_look.next.shared = self.new_fixed.val().shared;
+        self.new_look.next.source = bit_cast::<16, 24>(self.qp_count.val()) + self.cfg_data.val().get_bits::<16>(144);
+        self.number.next = self.cfg_index.val();
+        self.mine.next = (self.cfg_table.val() == 3) & (bit_cast::<24, 16>(self.cfg_index.val()) < self.qp_count.val());
+        if self.cfg_table.val() == 7 {
+            comment!("a shared queue stands behind the queue pairs");
+            self.number.next = bit_cast::<16, 24>(self.qp_count.val()) + self.cfg_index.val();
+            self.mine.next = (bit_cast::<24, 16>(self.cfg_index.val()) + 1) <= self.srq_count.val();
+            self.new_fixed.next.shared = false;
+            self.new_fixed.next.is_srq = true;
+            self.new_look.next.shared = false;
+        }
+        if self.cfg_valid.val() & self.mine.val() {
             self.cfg_held.d.next = true;
-            self.held_index.d.next = self.cfg_index.val();
+            self.held_index.d.next = self.number.val();
             self.held.d.next = self.new_fixed.val();
-            self.held_timer.d.next = self.cfg_data.val().get_bits::<5>(240);
+            self.held_look.d.next = self.new_look.val();
         }
         self.cfg_busy.next = self.cfg_held.q.val();
 
@@ -117,9 +146,11 @@ impl<const W: usize> Logic for RecvQueue<W> {
         }
         self.look_1.d.next = self.rq_look.val();
         self.look_2.d.next = self.look_1.q.val();
+        self.look_3.d.next = self.look_2.q.val();
         self.buffers.read_address.next =
             (bit_cast::<24, 16>(self.rq_qp.val()) << self.rows_log2.val()) | (self.look_seq.val() & self.row_mask.val());
-        self.timers.read_address.next = bit_cast::<24, 16>(self.rq_qp.val());
+        self.looks.read_address.next = bit_cast::<24, 16>(self.rq_qp.val());
+        self.taken.read_address.next = bit_cast::<24, 16>(self.qp.q.val());
         if self.rq_look.val() {
             self.step_qp.d.next = self.rq_qp.val();
             self.step_row.d.next = self.buffers.read_address.val();
@@ -129,6 +160,19 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.marks.read_address.next = self.buffers.read_address.val();
         }
         self.arrived_copy.read_address.next = self.state.read_address.val();
+        comment!("clock 1 of a queue pair with a shared queue: how much of that is left; clock 2: the oldest one of it");
+        self.of_shared.next = self.look_1.q.val() & self.looks.read_data.val().shared;
+        if self.of_shared.val() {
+            self.looks.read_address.next = bit_cast::<24, 16>(self.looks.read_data.val().source);
+            self.taken.read_address.next = self.looks.read_address.val();
+            self.arrived_copy.read_address.next = self.looks.read_address.val();
+        }
+        self.asks_shared.next = self.look_2.q.val() & self.shared.q.val();
+        if self.asks_shared.val() {
+            self.buffers.read_address.next = (bit_cast::<24, 16>(self.source.q.val()) << self.rows_log2.val())
+                | (self.taken.read_data.val() & self.row_mask.val());
+            self.wr_ids.read_address.next = self.buffers.read_address.val();
+        }
         self.done.read_address.next = self.marks.read_address.val();
         if self.look_1.q.val() {
             comment!("clock 1: the rows");
@@ -138,13 +182,29 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.seen_complete.d.next = self.done.read_data.val().complete;
             self.same_msn.d.next = self.marks.read_data.val().msn == self.msn.q.val();
             self.buffer.d.next = self.buffers.read_data.val();
-            self.timer.d.next = self.timers.read_data.val();
+            self.timer.d.next = self.looks.read_data.val().timer;
+            self.shared.d.next = self.looks.read_data.val().shared;
+            self.source.d.next = self.looks.read_data.val().source;
+            self.taken_here.d.next = self.arrived_copy.read_data.val();
+            self.untaken.d.next = false;
         }
         if self.look_2.q.val() {
             comment!("clock 2: Q1, Q2: what rq_seq names");
             self.found.d.next = 0.into();
             if self.ahead.q.val().get_bit(23) {
                 self.found.d.next = 2.into();
+            } else if self.shared.q.val() {
+                comment!("Q1: of a shared queue no receive is kept for an rq_seq before a packet takes it");
+                self.pd.d.next = self.looks.read_data.val().pd;
+                self.left.d.next = self.arrived_copy.read_data.val() - self.taken.read_data.val();
+                self.oldest.d.next = self.taken.read_data.val();
+                if self.ahead.q.val() >= self.rows_per_qp.val() {
+                    self.found.d.next = 1.into();
+                } else if self.seen_complete.q.val() | (self.seen.q.val().valid & !self.same_msn.q.val()) {
+                    self.found.d.next = 2.into();
+                } else if !self.seen.q.val().valid {
+                    self.untaken.d.next = true;
+                }
             } else if self.ahead.q.val() >= self.have.q.val() {
                 self.found.d.next = 1.into();
                 if self.fault.val() == 16 {
@@ -157,6 +217,18 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 self.found.d.next = 2.into();
             }
         }
+        if self.look_3.q.val() & self.untaken.q.val() {
+            comment!("clock 3: the oldest receive of the shared queue, if there is one");
+            self.found.d.next = 1.into();
+            if self.left.q.val().any() {
+                self.found.d.next = 3.into();
+            }
+            self.buffer.d.next = self.buffers.read_data.val();
+            self.oldest_wr_id.d.next = self.wr_ids.read_data.val();
+        }
+        self.rq_last.next = self.left.q.val() == 1;
+        self.rq_shared.next = self.shared.q.val();
+        self.rq_pd.next = self.pd.q.val();
         self.rq_found.next = self.found.q.val();
         self.rq_addr.next = self.buffer.q.val().addr;
         self.rq_len.next = self.buffer.q.val().length;
@@ -167,6 +239,10 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.new_mark.next = self.seen.q.val();
         self.new_mark.next.valid = true;
         self.new_mark.next.msn = self.msn.q.val();
+        self.takes.next = self.rq_mark.val() & self.untaken.q.val();
+        if self.takes.val() {
+            self.new_mark.next.index = self.oldest.q.val().get_bits::<16>(0);
+        }
         if self.rq_accept.val() {
             self.new_mark.next.length = self.rq_length.val();
             self.new_mark.next.imm = self.rq_imm.val();
@@ -223,6 +299,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.new_done.next.complete = false;
         self.new_done.next.ticket = self.passes.data_out.val().ticket;
         self.emits.next = false;
+        self.skips.next = false;
+        self.flushes.next = false;
         self.fetches.next = false;
         self.busy.next = (self.rq_look.val() & (self.rq_qp.val() == self.qp.q.val()))
             | (self.rq_step.val() & (self.step_qp.q.val() == self.qp.q.val()));
@@ -236,7 +314,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
         comment!("the CQE of the oldest receive (Q5), or its flush (Q6)");
         self.complete_ok.next =
             self.complete.q.val() & (self.reached.q.val() | (self.fault.val() == 13)) & !self.pass_open.q.val();
-        self.flush_ok.next = self.at.q.val().in_error
+        self.closes.next = self.task.q.val() == RqTask::Close;
+        self.flush_ok.next = (self.at.q.val().in_error | self.closes.val())
             & !self.complete.q.val()
             & !self.disturbed.q.val()
             & !self.busy.val()
@@ -264,6 +343,10 @@ impl<const W: usize> Logic for RecvQueue<W> {
             }
         }
         self.phase.next = !(self.at.q.val().cq_count >> self.ring.q.val().cq_log2).get_bit(0);
+        self.number.next = bit_cast::<16, 24>(self.at.q.val().head);
+        if self.ring.q.val().shared {
+            self.number.next = self.mark.q.val().index;
+        }
         self.words.next = bit_cast::<256, 8>(self.status.val())
             | (bit_cast::<256, 8>(self.opcode.val()) << 8)
             | (bit_cast::<256, 1>(self.phase.val().into()) << 16)
@@ -272,10 +355,23 @@ impl<const W: usize> Logic for RecvQueue<W> {
             | (bit_cast::<256, 16>(self.qp.q.val()) << 32)
             | (bit_cast::<256, 64>(self.wr_id.q.val()) << 64)
             | (bit_cast::<256, 32>(self.length.val()) << 128)
-            | (bit_cast::<256, 24>(self.at.q.val().head & 0xFFFF) << 160)
+            | (bit_cast::<256, 16>(self.number.val()) << 160)
             | (bit_cast::<256, 32>(self.last_word.val()) << 224);
         self.ring_mask.next = (self.one16.val() << self.ring.q.val().log2) - 1;
         self.cq_mask.next = (self.one16.val() << self.ring.q.val().cq_log2) - 1;
+        comment!("a queue pair that closes has given back all that it took: LAST_WQE");
+        self.ends.next = (self.step.q.val() == RqStep::Emit)
+            & self.closes.val()
+            & !self.has.q.val()
+            & !self.disturbed.q.val()
+            & !self.busy.val()
+            & !self.out_valid.q.val()
+            & !self.rq_mark.val();
+        if self.ends.val() {
+            self.words.next = bits::<256>(0x8200)
+                | (bit_cast::<256, 1>(self.phase.val().into()) << 16)
+                | (bit_cast::<256, 16>(self.qp.q.val()) << 32);
+        }
         self.reads.data_in.next = self.ring.q.val().base
             + (bit_cast::<64, 16>(bit_cast::<16, 24>(self.at.q.val().fetched) & self.ring_mask.val()) << 5);
         self.pending.data_in.next = self.qp.q.val();
@@ -320,6 +416,12 @@ impl<const W: usize> Logic for RecvQueue<W> {
                     self.step.d.next = RqStep::Read;
                 } else if self.cfg_held.q.val() & self.may_apply.val() {
                     self.step.d.next = RqStep::Open;
+                    if self.srqs.val() & !self.held.q.val().valid & !self.held.q.val().is_srq {
+                        comment!("a queue pair that closes first gives back what it has taken from a shared queue");
+                        self.qp.d.next = self.held_index.q.val();
+                        self.task.d.next = RqTask::Close;
+                        self.step.d.next = RqStep::Read;
+                    }
                 } else if !self.work.empty.val() {
                     self.work.pop.next = true;
                     self.rang.d.next = false;
@@ -339,7 +441,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 self.step.d.next = RqStep::Idle;
             }
             RqStep::Read => {
-                if !self.rq_look.val() {
+                self.disturbed.d.next = self.busy.val();
+                if !self.rq_look.val() & !self.of_shared.val() {
                     self.step.d.next = RqStep::Have;
                 }
             }
@@ -347,12 +450,22 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 self.at.d.next = self.state.read_data.val();
                 self.ring.d.next = self.fixed.read_data.val();
                 self.arrivals.d.next = self.arrived_copy.read_data.val();
+                if self.fixed.read_data.val().is_srq {
+                    self.at.d.next.head = self.taken.read_data.val();
+                }
+                self.disturbed.d.next = self.disturbed.q.val() | self.busy.val();
                 self.step.d.next = RqStep::Idle;
-                if self.fixed.read_data.val().valid {
+                if self.task.q.val() == RqTask::Close {
+                    self.step.d.next = RqStep::Open;
+                    if self.fixed.read_data.val().valid & self.fixed.read_data.val().shared {
+                        self.step.d.next = RqStep::Rows;
+                    }
+                } else if self.fixed.read_data.val().valid {
                     if self.task.q.val() == RqTask::Bell {
+                        comment!("a queue pair with a shared queue has no receives of its own");
                         self.new_state.next.producer = self.bell.q.val();
-                        self.state.write_enable.next = true;
-                        self.push.next = true;
+                        self.state.write_enable.next = !self.fixed.read_data.val().shared;
+                        self.push.next = !self.fixed.read_data.val().shared;
                     } else if self.task.q.val() == RqTask::Flush {
                         self.new_state.next.in_error = true;
                         self.state.write_enable.next = true;
@@ -364,14 +477,20 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 }
             }
             RqStep::Rows => {
-                self.disturbed.d.next = self.busy.val();
-                if !self.rq_look.val() {
+                self.disturbed.d.next = self.disturbed.q.val() | self.busy.val();
+                if !self.rq_look.val() & !self.asks_shared.val() {
                     self.step.d.next = RqStep::Judge;
                 }
             }
             RqStep::Judge => {
                 self.mark.d.next = self.marks.read_data.val();
                 self.has.d.next = self.at.q.val().head != self.arrivals.q.val();
+                if self.ring.q.val().shared {
+                    comment!("of those that it has taken, some have no completion yet");
+                    self.has.d.next = bit_cast::<16, 24>(self.arrivals.q.val()) != self.at.q.val().cq_count;
+                } else if self.ring.q.val().is_srq {
+                    self.has.d.next = false;
+                }
                 self.complete.d.next = self.done.read_data.val().complete;
                 self.reached.d.next = !self.waited.val().get_bit(15);
                 self.wr_id.d.next = self.wr_ids.read_data.val();
@@ -382,9 +501,16 @@ impl<const W: usize> Logic for RecvQueue<W> {
             }
             RqStep::Emit => {
                 comment!("the oldest receive completes, the next one is asked for; the queue pair is visited again while there is more");
+                comment!("(Q6: of a shared queue the taken ones only: an rq_seq for which none was taken is passed over)");
+                self.flushes.next = self.flush_ok.val() & (self.mark.q.val().valid | !self.ring.q.val().shared);
                 self.emits.next = self.has.q.val()
-                    & (self.complete_ok.val() | self.flush_ok.val())
+                    & (self.complete_ok.val() | self.flushes.val())
                     & !self.out_valid.q.val()
+                    & !self.rq_mark.val();
+                self.skips.next = self.has.q.val()
+                    & self.flush_ok.val()
+                    & self.ring.q.val().shared
+                    & !self.mark.q.val().valid
                     & !self.rq_mark.val();
                 self.fetches.next = self.want.q.val()
                     & self.room.q.val()
@@ -396,6 +522,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
                     self.new_state.next.cq_count = self.at.q.val().cq_count + 1;
                     self.done.write_enable.next = true;
                     self.clear_row.next = true;
+                }
+                if self.emits.val() | self.ends.val() {
                     self.out_valid.d.next = true;
                     self.out_addr.d.next =
                         self.ring.q.val().cq_base + (bit_cast::<64, 16>(self.at.q.val().cq_count & self.cq_mask.val()) << 5);
@@ -404,17 +532,27 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 if self.fetches.val() {
                     self.new_state.next.fetched = self.at.q.val().fetched + 1;
                 }
-                self.state.write_enable.next = self.emits.val() | self.fetches.val();
+                if self.skips.val() {
+                    self.new_state.next.head = self.at.q.val().head + 1;
+                }
+                self.state.write_enable.next = self.emits.val() | self.fetches.val() | self.skips.val();
                 self.push.next = self.emits.val()
+                    | self.skips.val()
+                    | (self.ring.q.val().shared & self.at.q.val().in_error & (self.disturbed.q.val() | self.busy.val()))
                     | (self.has.q.val() & (self.complete.q.val() | self.at.q.val().in_error))
                     | (self.want.q.val() & self.room.q.val());
                 self.step.d.next = RqStep::Idle;
+                if self.ends.val() {
+                    self.step.d.next = RqStep::Open;
+                }
             }
             RqStep::Open => {
                 comment!("a queue pair starts afresh, without receives");
                 self.qp.d.next = self.held_index.q.val();
                 self.walk.d.next = 0.into();
-                self.step.d.next = RqStep::OpenRows;
+                if !self.takes.val() {
+                    self.step.d.next = RqStep::OpenRows;
+                }
             }
             RqStep::OpenRows => {
                 if !self.rq_mark.val() {
@@ -430,7 +568,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
         }
         self.reads.write.next = self.fetches.val();
         self.pending.write.next = self.fetches.val();
-        self.commit_rcqe_valid.next = self.emits.val();
+        self.commit_rcqe_valid.next = self.emits.val() | self.ends.val();
         self.commit_rcqe_qp.next = self.qp.q.val();
         self.commit_rcqe_data.next = self.words.val();
 
@@ -463,6 +601,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
             & !self.of_held.val()
             & !self.record_valid.q.val()
             & !self.push.val()
+            & !self.rq_look.val()
+            & !self.takes.val()
             & (self.step.q.val() != RqStep::Open);
         self.pending.read.next = self.drops.val() | self.arrives.val();
         self.arrived_next.next = self.arrived.read_data.val() + 1;
@@ -482,6 +622,28 @@ impl<const W: usize> Logic for RecvQueue<W> {
         if self.drops.val() | self.arrives.val() {
             self.collected.d.next = false;
         }
+        comment!("the first packet of a message takes the oldest receive of the shared queue into the row of its rq_seq");
+        self.taken.write_enable.next = self.takes.val();
+        self.taken.write_address.next = bit_cast::<24, 16>(self.source.q.val());
+        self.taken.write_data.next = self.oldest.q.val() + 1;
+        if self.fault.val() == 30 {
+            comment!("fault 30: the receive stays the oldest, and is given again");
+            self.taken.write_data.next = self.oldest.q.val();
+        }
+        if self.takes.val() {
+            self.buffers.write_enable.next = true;
+            self.buffers.write_address.next = self.step_row.q.val();
+            self.buffers.write_data.next = self.buffer.q.val();
+            self.wr_ids.write_enable.next = true;
+            self.wr_ids.write_data.next = self.oldest_wr_id.q.val();
+            self.arrived.write_enable.next = true;
+            self.arrived.write_address.next = bit_cast::<24, 16>(self.step_qp.q.val());
+            self.arrived.write_data.next = self.taken_here.q.val() + 1;
+            self.wr_ids.write_address.next = self.step_row.q.val();
+            self.took.d.next = true;
+            self.took_queue.d.next = self.source.q.val();
+            self.untaken.d.next = false;
+        }
         if self.arrives.val() {
             self.record_valid.d.next = true;
             self.record_qp.d.next = self.pending.data_out.val();
@@ -489,17 +651,22 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.record.d.next = self.collect.q.val();
         }
         comment!("Q6: a receive that arrives in Error is flushed");
-        self.work.push_valid.next = self.push.val() | (self.arrives.val() & self.errors.read_data.val());
+        self.took_go.next = self.took.q.val() & !self.push.val() & !self.arrives.val();
+        self.work.push_valid.next = self.push.val() | (self.arrives.val() & self.errors.read_data.val()) | self.took_go.val();
         self.work.push_id.next = self.qp.q.val();
+        if self.took_go.val() {
+            self.work.push_id.next = self.took_queue.q.val();
+            self.took.d.next = self.takes.val();
+        }
         if self.arrives.val() {
             self.work.push_id.next = self.pending.data_out.val();
         }
-        if self.step.q.val() == RqStep::PassSet {
+        if (self.step.q.val() == RqStep::PassSet) & self.push.val() {
             self.work.push_id.next = self.passes.data_out.val().qp;
         }
 
         comment!("what a queue pair starts with");
-        if (self.step.q.val() == RqStep::Open) | (self.step.q.val() == RqStep::Clear) {
+        if ((self.step.q.val() == RqStep::Open) & !self.takes.val()) | (self.step.q.val() == RqStep::Clear) {
             self.new_state.next.producer = 0.into();
             self.new_state.next.fetched = 0.into();
             self.new_state.next.head = 0.into();
@@ -514,8 +681,11 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.arrived.write_enable.next = true;
             self.arrived.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
             self.arrived.write_data.next = 0.into();
+            self.taken.write_enable.next = true;
+            self.taken.write_address.next = bit_cast::<24, 16>(self.held_index.q.val());
+            self.taken.write_data.next = 0.into();
         }
-        self.timers.write_enable.next = self.fixed.write_enable.val();
+        self.looks.write_enable.next = self.fixed.write_enable.val();
         if self.step.q.val() == RqStep::OpenRows {
             self.done.write_address.next =
                 (bit_cast::<24, 16>(self.held_index.q.val()) << self.rows_log2.val()) | self.walk.q.val();
@@ -526,13 +696,14 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.fixed.write_data.next.valid = false;
             self.errors.write_address.next = self.walk.q.val();
             self.arrived.write_address.next = self.walk.q.val();
+            self.taken.write_address.next = self.walk.q.val();
             self.done.write_enable.next = true;
             self.done.write_address.next = self.walk.q.val();
             self.clear_row.next = true;
         }
         self.state.write_data.next = self.new_state.val();
-        self.timers.write_address.next = self.fixed.write_address.val();
-        self.timers.write_data.next = self.held_timer.q.val();
+        self.looks.write_address.next = self.fixed.write_address.val();
+        self.looks.write_data.next = self.held_look.q.val();
         self.arrived_copy.write_enable.next = self.arrived.write_enable.val();
         self.arrived_copy.write_address.next = self.arrived.write_address.val();
         self.arrived_copy.write_data.next = self.arrived.write_data.val();
@@ -549,6 +720,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.new_mark.next.sol = false;
             self.new_mark.next.by_write = false;
             self.new_mark.next.failed = 0.into();
+            self.new_mark.next.index = 0.into();
         }
         self.marks.write_data.next = self.new_mark.val();
 
@@ -560,6 +732,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.pass_open.d.next = false;
             self.look_1.d.next = false;
             self.look_2.d.next = false;
+            self.look_3.d.next = false;
+            self.took.d.next = false;
             self.collect.d.next = 0.into();
             self.collected.d.next = false;
             self.record_valid.d.next = false;

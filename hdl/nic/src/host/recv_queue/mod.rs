@@ -1,6 +1,6 @@
-//! recv_queue: the receives of every queue pair, from host memory to their completions (Q1, Q2, Q5, Q6).
-//! In: doorbells, cfg table QP, rx_core's `rq_look` and `rq_mark`, `pass` of messages, `flush` of failed QPs, the read port `rr`. Out: what a
-//! packet's rq_seq names (3 clocks after the look), CQEs `rcqe`, commit records.
+//! recv_queue: the receives of every queue pair, from host memory to their completions (Q1, Q2, Q5, Q6), and shared receive queues.
+//! In: doorbells, cfg tables QP and SRQ, rx_core's `rq_look` and `rq_mark`, `pass` of messages, `flush` of failed QPs, the read port `rr`. Out: what a
+//! packet's rq_seq names (3 clocks after the look, 4 where a shared queue is asked), CQEs `rcqe`, commit records.
 //! Guarantees: one CQE for each receive that arrived, in the order of rq_seq, after every byte of its message is in memory.
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -13,13 +13,16 @@ use rust_hdl_widgets::prelude::*;
 mod logic;
 pub mod rows;
 
-use rows::{Passed, RecvBuffer, RecvDone, RecvMark, RqFixed, RqState, RqStep, RqTask};
+use rows::{Passed, RecvBuffer, RecvDone, RecvMark, RqFixed, RqLook, RqState, RqStep, RqTask};
 
 /// Messages that were passed and wait for the FSM.
 const PASSES: usize = 4;
 
 // The literals in `logic` are these positions.
 const _: () = {
+    assert!(table::qp::SHARED.bit == 5 && table::qp::SRQ.bit == 144 && table::qp::PD.bit == 224);
+    assert!(table::srq::NUMBER == 7 && table::srq::VALID.bit == 0 && table::srq::PD.bit == 224);
+    assert!(table::srq::RQ_LOG2.bit == 136 && table::srq::RQ_BASE.bit == 320);
     assert!(table::qp::NUMBER == 3 && table::qp::RQ_LOG2.bit == 136 && table::qp::RCQ_LOG2.bit == 140);
     assert!(table::qp::MIN_RNR_TIMER.bit == 240 && table::qp::RQ_BASE.bit == 320 && table::qp::RCQ_BASE.bit == 384);
     assert!(ring::recv::BYTES == 32 && ring::recv::LKEY.bit == 32 && ring::recv::ADDR.bit == 64);
@@ -27,6 +30,7 @@ const _: () = {
     assert!(ring::cqe::STATUS.bit == 0 && ring::cqe::OPCODE.bit == 8 && ring::cqe::PHASE.bit == 16 && ring::cqe::IMM.bit == 24);
     assert!(ring::cqe::SOLICITED.bit == 25 && ring::cqe::QPN.bit == 32 && ring::cqe::WR_ID.bit == 64);
     assert!(ring::cqe::BYTE_LEN.bit == 128 && ring::cqe::WQE_INDEX.bit == 160 && ring::cqe::MSN.bit == 224);
+    assert!(code::OPCODE_LAST_WQE == 0x82);
     assert!(code::OPCODE_RECV == 128 && code::OPCODE_RECV_RDMA_WITH_IMM == 129 && code::STATUS_WR_FLUSH_ERR == 5);
 };
 
@@ -54,8 +58,13 @@ pub struct RecvQueue<const W: usize> {
     pub rq_qp: Signal<In, Bits<16>>,
     pub rq_seq: Signal<In, Bits<24>>,
     pub rq_msn: Signal<In, Bits<24>>,
-    /// 0 the receive, 1 missing, 2 another message has it or had it.
+    /// 0 the receive, 1 missing, 2 another message has it or had it, 3 the oldest one of the shared queue, which a mark takes.
     pub rq_found: Signal<Out, Bits<2>>,
+    /// With 3: it is the last one.
+    pub rq_last: Signal<Out, Bit>,
+    /// From the second clock after the look on: the QP has a shared queue, of this protection domain (from the third clock on).
+    pub rq_shared: Signal<Out, Bit>,
+    pub rq_pd: Signal<Out, Bits<16>>,
     pub rq_addr: Signal<Out, Bits<64>>,
     pub rq_len: Signal<Out, Bits<32>>,
     pub rq_lkey: Signal<Out, Bits<32>>,
@@ -107,7 +116,9 @@ pub struct RecvQueue<const W: usize> {
     pub commit_rcqe_qp: Signal<Out, Bits<16>>,
     pub commit_rcqe_data: Signal<Out, Bits<256>>,
     fixed: Ram<RqFixed>,
-    timers: Ram<Bits<5>>,
+    looks: Ram<RqLook>,
+    /// Receives of shared queues that messages have taken.
+    taken: Ram<Bits<24>>,
     state: Ram<RqState>,
     /// Receives arrived: for the arrivals themselves, and for looks and the FSM.
     arrived: Ram<Bits<24>>,
@@ -128,7 +139,7 @@ pub struct RecvQueue<const W: usize> {
     cfg_held: DFF<Bit>,
     held_index: DFF<Bits<16>>,
     held: DFF<RqFixed>,
-    held_timer: DFF<Bits<5>>,
+    held_look: DFF<RqLook>,
     qp: DFF<Bits<16>>,
     bell: DFF<Bits<16>>,
     at: DFF<RqState>,
@@ -149,6 +160,22 @@ pub struct RecvQueue<const W: usize> {
     step_row: DFF<Bits<24>>,
     look_1: DFF<Bit>,
     look_2: DFF<Bit>,
+    look_3: DFF<Bit>,
+    /// The queue pair of the last look has a shared queue.
+    shared: DFF<Bit>,
+    source: DFF<Bits<16>>,
+    pd: DFF<Bits<16>>,
+    /// No message has taken a receive for this rq_seq.
+    untaken: DFF<Bit>,
+    /// Of the shared queue: receives left, number and wr_id of the oldest.
+    left: DFF<Bits<24>>,
+    oldest: DFF<Bits<24>>,
+    oldest_wr_id: DFF<Bits<64>>,
+    /// Receives that the queue pair has taken before.
+    taken_here: DFF<Bits<24>>,
+    /// A shared queue from which a receive was taken: it fetches the next.
+    took: DFF<Bit>,
+    took_queue: DFF<Bits<16>>,
     seq: DFF<Bits<24>>,
     msn: DFF<Bits<24>>,
     ahead: DFF<Bits<24>>,
@@ -175,6 +202,17 @@ pub struct RecvQueue<const W: usize> {
     new_mark: Signal<Local, RecvMark>,
     new_done: Signal<Local, RecvDone>,
     new_fixed: Signal<Local, RqFixed>,
+    new_look: Signal<Local, RqLook>,
+    of_shared: Signal<Local, Bit>,
+    asks_shared: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
+    took_go: Signal<Local, Bit>,
+    skips: Signal<Local, Bit>,
+    closes: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    flushes: Signal<Local, Bit>,
+    number: Signal<Local, Bits<16>>,
+    mine: Signal<Local, Bit>,
     new_buffer: Signal<Local, RecvBuffer>,
     new_pass: Signal<Local, Passed>,
     look_seq: Signal<Local, Bits<24>>,
@@ -207,6 +245,9 @@ pub struct RecvQueue<const W: usize> {
     rows_log2: Constant<Bits<4>>,
     row_mask: Constant<Bits<24>>,
     rows_per_qp: Constant<Bits<24>>,
+    qp_count: Constant<Bits<24>>,
+    srq_count: Constant<Bits<24>>,
+    srqs: Constant<Bit>,
     last_walk: Constant<Bits<24>>,
     shift_in: Constant<Bits<10>>,
     shift_down: Constant<Bits<10>>,
@@ -217,39 +258,45 @@ impl<const W: usize> RecvQueue<W> {
     /// For a build; W is its data width.
     pub fn new(config: &BuildConfig) -> Self {
         assert_eq!(W, config.data_width, "the build's data width");
-        let rows = config.qps * config.recvs_per_qp;
+        // a shared queue is one more queue, behind those of the queue pairs
+        let queues = config.qps + config.srqs;
+        let rows = queues * config.recvs_per_qp;
         filled!(RecvQueue {
-            fixed: Ram::new(config.qps),
-            timers: Ram::new(config.qps),
-            state: Ram::new(config.qps),
-            arrived: Ram::new(config.qps),
-            arrived_copy: Ram::new(config.qps),
-            errors: Ram::new(config.qps),
+            fixed: Ram::new(queues),
+            looks: Ram::new(queues),
+            taken: Ram::new(queues),
+            state: Ram::new(queues),
+            arrived: Ram::new(queues),
+            arrived_copy: Ram::new(queues),
+            errors: Ram::new(queues),
             buffers: Ram::new(rows),
             wr_ids: Ram::new(rows),
             marks: Ram::new(rows),
             done: Ram::new(rows),
-            work: RunList::new(config.qps),
+            work: RunList::new(queues),
             passes: Fifo::new(PASSES),
             reads: Fifo::new(config.fifo.recv),
             pending: Fifo::new(config.fifo.recv),
             rows_log2: Constant::new(u64::from(config.recvs_per_qp.ilog2()).to_bits()),
             row_mask: Constant::new((config.recvs_per_qp as u64 - 1).to_bits()),
             rows_per_qp: Constant::new((config.recvs_per_qp as u64).to_bits()),
+            qp_count: Constant::new((config.qps as u64).to_bits()),
+            srq_count: Constant::new((config.srqs as u64).to_bits()),
+            srqs: Constant::new(config.srqs > 0),
             last_walk: Constant::new((rows as u64 - 1).to_bits()),
             shift_in: Constant::new((256 - W.min(256) as u64).to_bits()),
             shift_down: Constant::new((W.min(256) as u64).to_bits()),
             one16: Constant::new(1u64.to_bits());
             clock, reset, fault, rdoorbell_valid, rdoorbell_ready, rdoorbell_qp, rdoorbell_index, cfg_valid, cfg_table, cfg_index,
-            cfg_data, cfg_busy, completion_busy, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_addr, rq_len, rq_lkey, rq_timer,
+            cfg_data, cfg_busy, completion_busy, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_timer,
             rq_step, rx_commit, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol, rq_by_write, rq_failed, pass_valid,
             pass_ready, pass_qp, pass_slot, pass_ticket, flush_valid, flush_ready, flush_qp, done_count, rr_desc_valid,
             rr_desc_ready, rr_desc_addr, rr_desc_len, rr_valid, rr_ready, rr_data, rr_last, rcqe_valid, rcqe_ready, rcqe_addr,
             rcqe_data, init_done, commit_recv_valid, commit_recv_qp, commit_recv_index, commit_recv_data, commit_rcqe_valid,
-            commit_rcqe_qp, commit_rcqe_data, step, task, walk, cleared, cfg_held, held_index, held, held_timer, qp, bell, at, ring,
-            arrivals, mark, complete, reached, wr_id, has, room, want, disturbed, pass_open, step_qp, step_row, look_1, look_2, seq,
+            commit_rcqe_qp, commit_rcqe_data, step, task, walk, cleared, cfg_held, held_index, held, held_look, qp, bell, at, ring,
+            arrivals, mark, complete, reached, wr_id, has, room, want, disturbed, pass_open, step_qp, step_row, look_1, look_2, look_3, shared, source, pd, untaken, left, oldest, oldest_wr_id, taken_here, took, took_queue, seq,
             msn, ahead, have, seen, seen_complete, same_msn, buffer, timer, found, last_imm, collect, collected, record_valid,
-            record_qp, record_index, record, out_valid, out_addr, out_data, new_state, new_mark, new_done, new_fixed, new_buffer,
+            record_qp, record_index, record, out_valid, out_addr, out_data, new_state, new_mark, new_done, new_fixed, new_look, of_shared, asks_shared, takes, took_go, skips, closes, ends, flushes, number, mine, new_buffer,
             new_pass, rang, visit_first, look_seq, own_row, clear_row, busy, of_held, may_apply, push, complete_ok, flush_ok, emits, fetches, waited,
             status, opcode, phase, has_imm, sol, length, last_word, words, ring_mask, cq_mask, record_go, arrives, drops,
             arrived_next,

@@ -10,6 +10,21 @@ pub struct RqFixed {
     pub log2: Bits<4>,
     pub cq_base: Bits<64>,
     pub cq_log2: Bits<4>,
+    /// A queue pair without receives of its own.
+    pub shared: Bit,
+    /// A shared queue: it has no completions.
+    pub is_srq: Bit,
+}
+
+/// What a look needs of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct RqLook {
+    /// MIN_RNR_TIMER.
+    pub timer: Bits<5>,
+    pub pd: Bits<16>,
+    pub shared: Bit,
+    /// Its shared queue.
+    pub source: Bits<16>,
 }
 
 /// Where a receive queue stands. Receives are counted from 0 when the queue pair opens: the count is their rq_seq.
@@ -19,7 +34,7 @@ pub struct RqState {
     pub producer: Bits<16>,
     /// Receives asked for.
     pub fetched: Bits<24>,
-    /// rq_seq of the oldest receive without a completion.
+    /// rq_seq of the oldest receive without a completion; of a shared queue the receives taken, as last seen.
     pub head: Bits<24>,
     /// CQEs written.
     pub cq_count: Bits<16>,
@@ -48,6 +63,8 @@ pub struct RecvMark {
     pub by_write: Bit,
     /// Q3: how it completes if its QP fails by it.
     pub failed: Bits<8>,
+    /// Of a shared queue: which receive it was, modulo 2^16.
+    pub index: Bits<16>,
 }
 
 /// Whether a receive's message is complete, and after which payload write.
@@ -87,4 +104,6 @@ pub enum RqTask {
     Visit,
     Bell,
     Flush,
+    /// The receives that a queue pair has taken from a shared queue are flushed before it closes.
+    Close,
 }

@@ -208,6 +208,9 @@ impl Logic for RxCore {
                 if self.check.send.val() {
                     comment!("the receive is known: its key is checked first");
                     self.state.d.next = RxState::Key;
+                    if self.rq_shared.val() {
+                        self.state.d.next = RxState::Shared;
+                    }
                 }
                 if self.is_timer.q.val() {
                     if !self.effect.timer_due.val() {
@@ -218,6 +221,10 @@ impl Logic for RxCore {
                     self.ack_full.d.next = self.check.allowed.val();
                     self.state.d.next = RxState::Commit;
                 }
+            }
+            RxState::Shared => {
+                comment!("a shared queue takes a clock more to tell its receive");
+                self.state.d.next = RxState::Key;
             }
             RxState::Key => {
                 self.waited.d.next = self.waited.q.val() + 1;
@@ -488,15 +495,19 @@ impl Logic for RxCore {
                 self.key.right.next = 3.into();
             }
         }
-        if self.state.q.val() == RxState::Class {
+        if (self.state.q.val() == RxState::Class) | (self.state.q.val() == RxState::Shared) {
             comment!("Q4: byte `offset` of the message goes to that byte of the receive");
-            self.key.start.next = self.check.send.val();
+            self.key.start.next = self.check.send.val() & (!self.rq_shared.val() | (self.state.q.val() == RxState::Shared));
             self.key.rkey.next = self.rq_lkey.val();
             self.key.va.next = self.rq_addr.val() + bit_cast::<64, 32>(self.h.q.val().va.get_bits::<32>(0));
             self.key.bytes.next = bit_cast::<32, 13>(self.h.q.val().payload_bytes);
             self.key.right.next = 1.into();
         }
         self.key.pd.next = self.check.qp.val().pd;
+        if self.check.send.val() & self.rq_shared.val() {
+            comment!("Q3: of the shared queue");
+            self.key.pd.next = self.rq_pd.val();
+        }
         self.key.write.next = self.setup.key_write.val();
         self.key.write_index.next = self.setup.index.val();
         self.key.write_data.next = self.setup.words.val().get_bits::<224>(0);
@@ -529,6 +540,8 @@ impl Logic for RxCore {
         self.check.complete.next = self.messages.late.val() & self.sends.val();
         self.check.key_code.next = self.key.code.val();
         self.check.found.next = self.rq_found.val();
+        self.check.last.next = self.rq_last.val();
+        self.check.at_exp.next = self.messages.at_exp.val();
         self.check.receive_bytes.next = self.rq_len.val();
         self.check.places_none.next = self.ask_none.val();
         self.check.places_failed.next = self.ask_failed.val();

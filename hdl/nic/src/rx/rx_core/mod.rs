@@ -30,6 +30,7 @@ pub enum RxState {
     Read,
     Calc,
     Class,
+    Shared,
     Key,
     Judge,
     Apply,
@@ -154,8 +155,13 @@ pub struct RxCore {
     pub rq_msn: Signal<Out, Bits<24>>,
     /// From the look until the step is committed, or needs no receive after all.
     pub rq_step: Signal<Out, Bit>,
-    /// The answer, stable from three clocks after the look until the next one: 0 a receive, 1 not posted, 2 not one for it.
+    /// The answer, stable from three clocks after the look until the next one: 0 a receive, 1 not posted, 2 not one for it, 3 one of a
+    /// shared queue that the mark takes (`rq_last`: its last one). Of a SEND to a queue pair with a shared queue it may come a clock later.
     pub rq_found: Signal<In, Bits<2>>,
+    pub rq_last: Signal<In, Bit>,
+    pub rq_shared: Signal<In, Bit>,
+    /// Protection domain of the shared queue.
+    pub rq_pd: Signal<In, Bits<16>>,
     pub rq_addr: Signal<In, Bits<64>>,
     pub rq_len: Signal<In, Bits<32>>,
     pub rq_lkey: Signal<In, Bits<32>>,
@@ -410,7 +416,7 @@ impl RxCore {
             commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
             commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
             commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
-            rq_found, rq_addr, rq_len, rq_lkey, rq_timer, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
+            rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_timer, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
             rq_by_write, rq_failed, pass_valid, pass_ready, pass_qp, pass_slot, pass_ticket,
             ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_reached_ok, ask_early_ok, ask_none, ask_failed, ask_take, ask_row,
             reached, reached_qp, reached_msn, reached_ticket, check_valid, check_ready, check_done, check_code, check_addr,
