@@ -1,5 +1,5 @@
 //! Lowest one, highest one and number of ones of a 64-bit word, in the same clock.
-//! The lowest one is found by a binary tree (five LUT levels), the highest in two levels of eight, the count in counters of six and three adders;
+//! The lowest one is found by a binary tree (five LUT levels on ECP5, six on UltraScale+), the highest in two levels of eight, the count in counters of six and three adders;
 //! put registers around them where they follow a memory.
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
