@@ -74,6 +74,7 @@ fn strobes(b: &mut Bench, out: &mut Vec<Strobe>) {
 /// One write by csr: broadcast, a wait, the step, the tables that clear. Returns the strobes.
 fn apply(b: &mut Bench, rng: &mut Rng, table: u64, index: u64, data: &[u32], known: bool) -> Vec<Strobe> {
     let mut seen = Vec::new();
+    let waits = [1, 3].contains(&table);
     for (name, value) in [("cfg_valid", 1), ("cfg_table", table), ("cfg_index", index)] {
         b.set(name, value);
     }
@@ -96,17 +97,17 @@ fn apply(b: &mut Bench, rng: &mut Rng, table: u64, index: u64, data: &[u32], kno
         return seen;
     }
     for _ in 0..rng.below(6) {
-        // a queue pair's row waits for the other blocks too
+        // the row of a queue pair or connection waits for the other blocks too
         let others = rng.below(2);
         b.set("others_busy", others);
         b.eval();
-        let pending = u64::from(table != 3 || others == 0);
+        let pending = u64::from(!waits || others == 0);
         assert_eq!((b.get("cfg_busy"), b.get("pending"), b.get("active")), (1, pending, 0), "waits for go");
         b.set("go", u64::from(pending == 0 && rng.chance(50)));
         b.cycle();
         b.set("go", 0);
     }
-    b.set("others_busy", u64::from(table != 3 && rng.chance(50)));
+    b.set("others_busy", u64::from(!waits && rng.chance(50)));
     b.set("go", 1);
     b.cycle();
     b.set("go", 0);
