@@ -116,7 +116,7 @@ impl Receives {
             }
         }
         let r = self.list.front()?.clone();
-        if !r.complete && !(self.in_error && r.there) {
+        if !(r.complete || self.in_error && r.there) {
             return None;
         }
         self.list.pop_front();
