@@ -6,7 +6,7 @@ use super::engine::Engine;
 use super::qp::Entry;
 use super::srq::SrqEntry;
 use crate::completions::Slot;
-use crate::device::{AsyncEvent, QpState, WcStatus};
+use crate::device::{AsyncEvent, Completion, QpState, WcStatus};
 
 /// What a look at the rings has found.
 #[derive(Default)]
@@ -34,18 +34,6 @@ impl Entry {
         }
     }
 
-    /// Receives of a shared queue that have ended with success, or by a failure of the queue pair.
-    fn take_shared(&mut self, srq: &mut Option<SrqEntry>, qpn: u32, found: &mut Found) {
-        while let Some(Some((completion, solicited))) = self.queues.pop_shared(qpn, self.dest_qpn) {
-            found.worked = true;
-            self.fail_by(completion.status, qpn, found);
-            found.overrun |= !self.recv_cq.push(completion, solicited, None);
-            if let Some(srq) = srq {
-                srq.ended();
-            }
-        }
-    }
-
     /// A receive that has failed, and no request before it: the NIC has refused a packet of the peer.
     fn fail_by(&mut self, status: WcStatus, qpn: u32, found: &mut Found) {
         if status == WcStatus::Success || self.failed {
@@ -61,11 +49,23 @@ impl Entry {
         }
     }
 
-    fn take_receives(&mut self, qpn: u32, found: &mut Found) {
-        while let Some((completion, solicited)) = self.queues.pop_recv(qpn, self.dest_qpn) {
+    /// The next receive that the NIC has ended, its own or one of its shared queue.
+    fn next_receive(&mut self, qpn: u32) -> Option<(Completion, bool)> {
+        match self.srq {
+            Some(_) => self.queues.pop_shared(qpn, self.dest_qpn).flatten(),
+            None => self.queues.pop_recv(qpn, self.dest_qpn),
+        }
+    }
+
+    /// Receives that have ended with success, or by a failure of the queue pair.
+    fn take_receives(&mut self, mut srq: Option<&mut SrqEntry>, qpn: u32, found: &mut Found) {
+        while let Some((completion, solicited)) = self.next_receive(qpn) {
             found.worked = true;
             self.fail_by(completion.status, qpn, found);
             found.overrun |= !self.recv_cq.push(completion, solicited, None);
+            if let Some(srq) = &mut srq {
+                srq.ended();
+            }
         }
     }
 }
@@ -76,10 +76,8 @@ impl Engine {
         let Some(entry) = self.qps.get_mut(qpn as usize).and_then(Option::as_deref_mut) else { return false };
         let mut found = Found::default();
         entry.take_sends(qpn, &mut found);
-        match entry.srq.and_then(|srq| self.srqs.get_mut(srq as usize)) {
-            Some(srq) => entry.take_shared(srq, qpn, &mut found),
-            None => entry.take_receives(qpn, &mut found),
-        }
+        let srq = entry.srq.and_then(|srq| self.srqs.get_mut(srq as usize)?.as_mut());
+        entry.take_receives(srq, qpn, &mut found);
         // Q6: what it has taken comes back at once, and the program is told.
         let ends = entry.srq.is_some() && entry.failed && entry.conn.is_some();
         if entry.draining && entry.state() == QpState::Sqd && entry.is_drained() {

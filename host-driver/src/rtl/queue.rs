@@ -51,6 +51,17 @@ fn status_of(cqe: &Cqe) -> WcStatus {
     }
 }
 
+/// The completion of a receive.
+fn received(cqe: &Cqe, wr_id: u64, status: WcStatus, qpn: u32, src_qpn: u32) -> Completion {
+    let kind = match cqe.opcode {
+        code::OPCODE_RECV_RDMA_WITH_IMM => CompletionKind::RecvWrite,
+        _ => CompletionKind::Recv,
+    };
+    let (byte_len, imm) = (cqe.byte_len, cqe.imm.map(u32::to_be_bytes));
+    let src_qpn = if status == WcStatus::Success { src_qpn } else { 0 };
+    Completion { wr_id, status, kind, byte_len, imm, qpn, src_qpn, vendor_error: 0 }
+}
+
 /// The only piece of a list, or none.
 pub fn piece(list: &[crate::device::Sge]) -> Result<(u64, u32, u32), PostError> {
     match list {
@@ -170,28 +181,14 @@ impl Queues {
         let wr_id = self.receives[self.recv_slot(self.received)];
         let status = self.checked(&cqe, wr_id, self.received);
         self.received += 1;
-        let kind = match cqe.opcode {
-            code::OPCODE_RECV_RDMA_WITH_IMM => CompletionKind::RecvWrite,
-            _ => CompletionKind::Recv,
-        };
-        let (byte_len, imm) = (cqe.byte_len, cqe.imm.map(u32::to_be_bytes));
-        let src_qpn = if status == WcStatus::Success { src_qpn } else { 0 };
-        Some((Completion { wr_id, status, kind, byte_len, imm, qpn, src_qpn, vendor_error: 0 }, cqe.solicited))
+        Some((received(&cqe, wr_id, status, qpn, src_qpn), cqe.solicited))
     }
 
     /// The next receive of a shared queue that this queue pair had taken; `None` inside: LAST_WQE, no more come.
     pub fn pop_shared(&mut self, qpn: u32, src_qpn: u32) -> Option<Option<(Completion, bool)>> {
         let cqe = self.rings.pop_recv()?;
-        let kind = match cqe.opcode {
-            code::OPCODE_LAST_WQE => return Some(None),
-            code::OPCODE_RECV_RDMA_WITH_IMM => CompletionKind::RecvWrite,
-            _ => CompletionKind::Recv,
-        };
-        let status = status_of(&cqe);
-        let (byte_len, imm) = (cqe.byte_len, cqe.imm.map(u32::to_be_bytes));
-        let src_qpn = if status == WcStatus::Success { src_qpn } else { 0 };
-        let completion = Completion { wr_id: cqe.wr_id, status, kind, byte_len, imm, qpn, src_qpn, vendor_error: 0 };
-        Some(Some((completion, cqe.solicited)))
+        let ends = cqe.opcode == code::OPCODE_LAST_WQE;
+        Some((!ends).then(|| (received(&cqe, cqe.wr_id, status_of(&cqe), qpn, src_qpn), cqe.solicited)))
     }
 
     /// The status of a completion. One that does not name what is next comes from a NIC that cannot be trusted any more.

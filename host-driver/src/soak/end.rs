@@ -150,23 +150,16 @@ impl End {
             (init.send_cq, init.recv_cq, init.qp_type) = (objects.cq, objects.cq, IBV_QPT_RC);
             let slots = SLOTS as u32;
             let most = |lists| if lists { 4 } else { 1 };
-            let lists = matches!(kinds, Kinds::All | Kinds::SendLists);
             init.cap = ibv_qp_cap {
                 max_send_wr: slots,
                 max_recv_wr: slots,
-                max_send_sge: most(lists),
+                max_send_sge: most(kinds.send_lists()),
                 max_recv_sge: most(kinds == Kinds::All),
                 max_inline_data: INLINE_BYTES as u32,
             };
             objects.qp = made(ibv_create_qp(objects.pd, &mut init), "ibv_create_qp")?;
             let (near, far) = (Region::new(objects.pd)?, Region::new(objects.pd)?);
-            Ok(End {
-                near,
-                far,
-                peer: None,
-                reads: if matches!(kinds, Kinds::All | Kinds::SendLists | Kinds::OnePiece) { 4 } else { 1 },
-                objects,
-            })
+            Ok(End { near, far, peer: None, reads: if kinds.asks() { 4 } else { 1 }, objects })
         }
     }
 

@@ -31,6 +31,18 @@ pub enum Kinds {
     Writes,
 }
 
+impl Kinds {
+    /// READ and atomics too.
+    fn asks(self) -> bool {
+        matches!(self, Kinds::All | Kinds::SendLists | Kinds::OnePiece)
+    }
+
+    /// SEND and RDMA WRITE out of several pieces.
+    fn send_lists(self) -> bool {
+        matches!(self, Kinds::All | Kinds::SendLists)
+    }
+}
+
 /// What to do.
 #[derive(Clone, Debug)]
 pub struct Options {

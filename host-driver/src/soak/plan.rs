@@ -109,12 +109,12 @@ impl Plan {
 
     fn request(&mut self, rng: &mut SmallRng, base: usize, responder: &Address, kinds: Kinds) -> Request {
         let opcode = match kinds {
-            Kinds::All | Kinds::SendLists | Kinds::OnePiece => OPCODES[rng.random_range(0..OPCODES.len())],
-            Kinds::SendsAndWrites => OPCODES[rng.random_range(0..SENDS_AND_WRITES)],
             Kinds::Writes => IBV_WR_RDMA_WRITE,
+            _ if kinds.asks() => OPCODES[rng.random_range(0..OPCODES.len())],
+            _ => OPCODES[rng.random_range(0..SENDS_AND_WRITES)],
         };
         let leaves = OPCODES[..SENDS_AND_WRITES].contains(&opcode);
-        let one_piece = !(kinds == Kinds::All || kinds == Kinds::SendLists && leaves);
+        let one_piece = !(kinds == Kinds::All || kinds.send_lists() && leaves);
         let atomic = matches!(opcode, IBV_WR_ATOMIC_CMP_AND_SWP | IBV_WR_ATOMIC_FETCH_AND_ADD);
         let bytes = if atomic { 8 } else { length(rng) };
         let near_at = base + rng.random_range(0..SLOT_BYTES - bytes);

@@ -240,7 +240,8 @@ pub(super) fn traffic(
             }
             receivers[usize::from(t.shared) + stream].add(receive);
         }
-        if t.bad_message.is_some() || (t.shared && has_data_in_any_order(t)) {
+        // which receive of a shared queue holds which message, only the completions tell; the receiver has looked at each of them
+        if t.bad_message.is_some() || (t.shared && t.op.is_send()) {
             continue;
         }
         if let Some(mut atomics) = atomics {
@@ -275,11 +276,6 @@ fn cut(t: &Traffic, message: u64, mtu: usize, rng: &mut SmallRng) -> Vec<u32> {
     let mut begin = 0;
     let lengths = ends.iter().map(|end| (end - std::mem::replace(&mut begin, *end)) as u32);
     lengths.collect()
-}
-
-/// Which receive of a shared queue holds which message, only the completions tell; the receiver has looked at each of them.
-fn has_data_in_any_order(t: &Traffic) -> bool {
-    t.op.is_send()
 }
 
 /// How the WQEs of a transfer complete.

@@ -5,7 +5,7 @@
 use crate::checker::Checker;
 use crate::step::{hex, show, Step};
 use crate::Memory;
-use mrnic_model::{RecvWr, Sge, Status};
+use mrnic_model::{Cqe, RecvWr, Sge, Status};
 
 const WQE_BYTES: usize = 64;
 const SGE_BYTES: usize = 16;
@@ -16,10 +16,18 @@ const RECV_BYTES: usize = 32;
 /// CQE.opcode of the end of a queue pair with a shared receive queue.
 const OPCODE_LAST_WQE: u8 = 130;
 
+/// Word `i` of an entry, and words `i` and `i + 1`.
+fn word(bytes: &[u8], i: usize) -> u32 {
+    u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
+}
+
+fn pair(bytes: &[u8], i: usize) -> u64 {
+    u64::from(word(bytes, i)) | u64::from(word(bytes, i + 1)) << 32
+}
+
 /// An SGE as it stands behind a WQE.
 fn piece(bytes: &[u8]) -> Sge {
-    let word = |i: usize| u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]);
-    Sge { addr: u64::from(word(0)) | u64::from(word(1)) << 32, len: word(2), lkey: word(3) }
+    Sge { addr: pair(bytes, 0), len: word(bytes, 2), lkey: word(bytes, 3) }
 }
 
 impl Checker {
@@ -243,10 +251,8 @@ impl Checker {
             let inside = memory.read_into(base + slot * RECV_BYTES as u64, &mut posted);
             s.text("data", hex(&wide[..RECV_BYTES]), if inside { hex(&posted) } else { "outside host memory".into() });
         }
-        let word = |i: usize| u32::from_le_bytes([wide[4 * i], wide[4 * i + 1], wide[4 * i + 2], wide[4 * i + 3]]);
-        let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
-        let sge = Sge { lkey: word(1), addr: pair(2), len: word(4) };
-        let receive = RecvWr { wr_id: pair(6), sges: &[sge] };
+        let sge = Sge { lkey: word(&wide, 1), addr: pair(&wide, 2), len: word(&wide, 4) };
+        let receive = RecvWr { wr_id: pair(&wide, 6), sges: &[sge] };
         let posted = match srq {
             None => self.model.step_recv(qp, &receive),
             Some(srq) => self.model.post_srq_recv(srq, &receive),
@@ -267,11 +273,7 @@ impl Checker {
         match self.model.step_recv_cqe(qp) {
             Ok(Some((_, bytes))) => {
                 s.text("data", rtl, hex(&bytes));
-                if let Some(Some(ring)) = self.rings.get_mut(qp as usize) {
-                    let slot = ring.recv_cqes & ((1 << ring.cq_log2) - 1);
-                    self.expected.recv_cqes.push_back((ring.rings.rcq_base + slot * CQE_BYTES as u64, bytes.to_vec()));
-                    ring.recv_cqes += 1;
-                }
+                self.expect_recv_cqe(qp, &bytes);
             }
             Ok(None) => s.text("data", rtl, "no completion is due"),
             Err(e) => s.text("qp", qp.to_string(), e.to_string()),
@@ -289,12 +291,28 @@ impl Checker {
             Ok(Some((cqe, _))) => return s.text("data", rtl, format!("the completion of wr_id {} comes before", cqe.wr_id)),
             Err(e) => return s.text("qp", qp.to_string(), e.to_string()),
         }
-        let Some(Some(ring)) = self.rings.get_mut(qp as usize) else { return };
-        let mut bytes = [0; CQE_BYTES];
-        bytes[1] = OPCODE_LAST_WQE;
-        bytes[2] = u8::from(ring.recv_cqes >> ring.cq_log2 & 1 == 0);
-        bytes[4..8].copy_from_slice(&qp.to_le_bytes());
+        let Some(Some(ring)) = self.rings.get(qp as usize) else { return };
+        let last = Cqe {
+            status: Status::Success,
+            opcode: OPCODE_LAST_WQE,
+            phase: ring.recv_cqes >> ring.cq_log2 & 1 == 0,
+            qpn: qp,
+            wr_id: 0,
+            byte_len: 0,
+            wqe_index: 0,
+            imm: None,
+            solicited: false,
+            nak_code: 0,
+            msn: 0,
+        };
+        let bytes = last.to_bytes();
         s.text("data", rtl, hex(&bytes));
+        self.expect_recv_cqe(qp, &bytes);
+    }
+
+    /// The next entry of the ring of receives' completions.
+    fn expect_recv_cqe(&mut self, qp: u32, bytes: &[u8; CQE_BYTES]) {
+        let Some(Some(ring)) = self.rings.get_mut(qp as usize) else { return };
         let slot = ring.recv_cqes & ((1 << ring.cq_log2) - 1);
         self.expected.recv_cqes.push_back((ring.rings.rcq_base + slot * CQE_BYTES as u64, bytes.to_vec()));
         ring.recv_cqes += 1;
