@@ -7,6 +7,7 @@ use crate::{accept, launch, link, provider, rtl, soak};
 use anyhow::{ensure, Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use mrnic_say::say;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -225,17 +226,12 @@ impl Verbs {
                     _ if send_lists => soak::Kinds::SendLists,
                     _ => soak::Kinds::All,
                 };
-                println!("soak: {}", soak::run(&soak::Options { port, seed, rounds, kinds, server })?);
+                say!("soak: {}", soak::run(&soak::Options { port, seed, rounds, kinds, server })?);
                 Ok(ExitCode::SUCCESS)
             }
             Verbs::Library { library } => {
                 let made = link::build(&library.folder)?;
-                println!(
-                    "{}: {} functions; {} symbols that only refuse",
-                    made.library.display(),
-                    made.functions,
-                    made.refusals
-                );
+                say!("{}: {} functions; {} symbols that only refuse", made.library.display(), made.functions, made.refusals);
                 Ok(ExitCode::SUCCESS)
             }
         }

@@ -77,8 +77,9 @@ impl Side {
                 let mut text = String::new();
                 for line in BufReader::new(pipe).split(b'\n').map_while(|l| l.ok()) {
                     let line = String::from_utf8_lossy(&line).into_owned();
-                    if show {
-                        println!("{name}: {line}");
+                    // Nobody reads: the program meets a closed pipe too.
+                    if show && !mrnic_say::line(format_args!("{name}: {line}")) {
+                        break;
                     }
                     text.push_str(&line);
                     text.push('\n');

@@ -10,6 +10,7 @@ mod verbs;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use mrnic_say::say;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -186,7 +187,7 @@ pub fn run(out: &Path, only: Option<Group>) -> Result<PathBuf> {
         figures.extend(more.with_context(|| format!("cannot measure {name}"))?);
     }
     for line in table(&figures) {
-        println!("{line}");
+        say!("{line}");
     }
     let missed: Vec<_> = figures.iter().filter(|f| f.verdict() == "MISSED").map(|f| f.name.as_str()).collect();
     let json = serde_json::json!({ "figures": figures, "missed": missed });

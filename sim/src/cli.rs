@@ -14,7 +14,8 @@ use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use mrnic_host_driver::cli::Verbs;
 use mrnic_nic::config::{build, BuildConfig, BUILDS};
-use std::io::IsTerminal;
+use mrnic_say::say;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tracing::Level;
@@ -207,15 +208,15 @@ fn print_table(outcome: &Outcome) {
     let widths: Vec<_> = (0..rows[0].len()).map(|c| rows.iter().map(|r| r[c].len()).max().unwrap_or(0)).collect();
     for r in rows {
         let cells: Vec<_> = r.iter().zip(&widths).map(|(c, w)| format!("{c:>w$}")).collect();
-        println!("{}", cells.join("  "));
+        say!("{}", cells.join("  "));
     }
 }
 
 /// What was verified.
 pub fn print_checks(outcome: &Outcome, lockstep: bool) {
-    println!("memory: verified {} bytes", outcome.bytes_verified);
+    say!("memory: verified {} bytes", outcome.bytes_verified);
     if lockstep {
-        println!("lockstep: {} commits, 0 mismatches", outcome.commits);
+        say!("lockstep: {} commits, 0 mismatches", outcome.commits);
     }
 }
 
@@ -231,15 +232,15 @@ fn sim(args: &SimArgs) -> Result<()> {
         lockstep: !args.no_lockstep,
         ..Options::default()
     };
-    println!("{}: {} (seed {})", scenario.name, scenario.description, scenario.seed);
+    say!("{}: {} (seed {})", scenario.name, scenario.description, scenario.seed);
     let outcome = run_scenario(&scenario, &options, &scenario.name)?;
     print_table(&outcome);
     print_checks(&outcome, options.lockstep);
-    println!("time: {:.1} us, {:.2} Gbit/s", outcome.duration_ns as f64 / 1000.0, outcome.goodput_gbps());
+    say!("time: {:.1} us, {:.2} Gbit/s", outcome.duration_ns as f64 / 1000.0, outcome.goodput_gbps());
     let reference = if args.reference {
         let quiet = Options { lockstep: options.lockstep, ..Default::default() };
         let r = run_scenario(&scenario.lossless(), &quiet, "lossless reference")?;
-        println!("goodput: {:.1} % of the lossless run", report::goodput_percent(&outcome, &r));
+        say!("goodput: {:.1} % of the lossless run", report::goodput_percent(&outcome, &r));
         Some(r)
     } else {
         None
@@ -255,14 +256,14 @@ fn sim(args: &SimArgs) -> Result<()> {
 
 fn print_files(files: &[PathBuf]) {
     let names: Vec<_> = files.iter().map(|f| f.display().to_string()).collect();
-    println!("files: {}", names.join(" "));
+    say!("files: {}", names.join(" "));
 }
 
 fn demo(out: &Path, seed: Option<u64>) -> Result<()> {
     folder(out)?;
     let mut scenario = Scenario::load("demo")?;
     scenario.seed = seed.unwrap_or(scenario.seed);
-    println!("{}", scenario.description);
+    say!("{}", scenario.description);
     let (wave, pcap, page) = (out.join("demo.fst"), out.join("demo.pcapng"), out.join("demo.html"));
     let options =
         Options { wave: Some((wave.clone(), 20_000)), pcap: Some(pcap.clone()), lockstep: true, ..Options::default() };
@@ -275,7 +276,7 @@ fn demo(out: &Path, seed: Option<u64>) -> Result<()> {
     let json = report::write(&page, &outcome, &scenario.description, Some(&reference))?;
     print_table(&outcome);
     print_checks(&outcome, true);
-    println!("goodput: {:.1} % of the lossless run", report::goodput_percent(&outcome, &reference));
+    say!("goodput: {:.1} % of the lossless run", report::goodput_percent(&outcome, &reference));
     print_files(&[wave, pcap, page, json]);
     Ok(())
 }
@@ -297,20 +298,20 @@ fn emit(name: &str, out: &Path) -> Result<()> {
     let about = serde_json::json!({ "build": name, "top": design.top, "modules": modules, "ports": ports });
     std::fs::write(&json, serde_json::to_string_pretty(&about)?).with_context(|| format!("cannot write {}", json.display()))?;
     let lines = design.verilog.lines().count();
-    println!("{name}: {} modules, {lines} lines, lint clean", design.modules.len());
+    say!("{name}: {} modules, {lines} lines, lint clean", design.modules.len());
     print_files(&[file, json]);
     Ok(())
 }
 
 fn make_model(name: &str, trace: bool) -> Result<()> {
     let model = models::model(&find_build(name)?, trace, false)?;
-    println!("{name}: model of {} ready, {} ports", model.top(), model.ports().len());
+    say!("{name}: model of {} ready, {} ports", model.top(), model.ports().len());
     Ok(())
 }
 
 fn serve_nics(args: &ServeArgs) -> Result<()> {
     if let Some(log) = &args.replay {
-        println!("{}", serve::replay(log)?);
+        say!("{}", serve::replay(log)?);
         return Ok(());
     }
     let (fabric, host) = match args.scenario.as_deref().filter(|name| !name.is_empty()) {
@@ -343,7 +344,7 @@ fn formal(args: &mrnic_formal::FormalArgs) -> Result<()> {
 fn scenarios() -> Result<()> {
     for (name, text) in SHIPPED {
         let s = Scenario::parse(name, text)?;
-        println!("{name:<12} {}", s.description);
+        say!("{name:<12} {}", s.description);
     }
     Ok(())
 }
@@ -374,7 +375,8 @@ pub fn main() -> ExitCode {
         Command::Formal(args) => formal(&args).map(done),
     };
     result.unwrap_or_else(|e| {
-        eprintln!("mrnic: {e:#}");
+        // Nobody may read this either.
+        let _said = writeln!(std::io::stderr(), "mrnic: {e:#}");
         ExitCode::FAILURE
     })
 }

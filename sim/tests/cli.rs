@@ -148,6 +148,19 @@ fn wrong_usage_has_its_own_status() {
     }
 }
 
+/// `mrnic scenarios | head -1`: the command ends quietly, as by SIGPIPE, when nobody reads any more.
+#[test]
+fn a_reader_that_is_gone_ends_the_command_quietly() {
+    for args in [["scenarios"].as_slice(), &["cluster", "list"], &["formal", "--list"], &["sim", "clean"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mrnic"));
+        let o =
+            command.args(args).stdout(writer).stderr(std::process::Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        assert_eq!((o.status.code(), String::from_utf8_lossy(&o.stderr).as_ref()), (Some(141), ""), "mrnic {args:?}");
+    }
+}
+
 #[test]
 fn help_and_list_succeed() {
     let o = mrnic(&["--help"]);

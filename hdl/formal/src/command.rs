@@ -8,6 +8,7 @@ use crate::prove::{prove, Options};
 use crate::report;
 use crate::tools::Tools;
 use clap::Args;
+use mrnic_say::say;
 use std::path::PathBuf;
 
 /// Arguments of `mrnic formal`.
@@ -45,14 +46,14 @@ pub fn choose(names: &[String]) -> Result<Vec<&'static Harness>, FormalError> {
 
 fn list(harnesses: &[&'static Harness]) {
     for h in harnesses {
-        println!("{} (hdl/formal/{})", h.name, h.file);
+        say!("{} (hdl/formal/{})", h.name, h.file);
         for (kind, names) in [
             ("proves", h.properties().iter().filter(|p| !p.lemma).map(|p| p.name).collect::<Vec<_>>()),
             ("lemmas", h.properties().iter().filter(|p| p.lemma).map(|p| p.name).collect()),
             ("assumes", h.assumptions()),
             ("finds", h.faults.iter().map(|f| f.what).collect()),
         ] {
-            println!("  {kind}: {}", names.join(", "));
+            say!("  {kind}: {}", names.join(", "));
         }
     }
 }
@@ -66,14 +67,14 @@ pub fn run(args: &FormalArgs) -> Result<Option<PathBuf>, FormalError> {
     }
     let tools = Tools::find()?;
     let options = Options { jobs: args.jobs, limit_s: args.limit, folder: args.out.clone(), engines: args.engine.clone() };
-    println!("{}", report::heading());
-    let rows = prove(&tools, &harnesses, &options, &|row, done, total| println!("{} [{done}/{total}]", report::line(row)))?;
+    say!("{}", report::heading());
+    let rows = prove(&tools, &harnesses, &options, &|row, done, total| say!("{} [{done}/{total}]", report::line(row)))?;
     let file = args.out.join("formal.json");
     report::write(&file, &harnesses, &rows)?;
     report::verdict(&rows)?;
     let proven = rows.iter().filter(|r| r.engine == "induction" && !r.lemma).count();
     let lemmas = rows.iter().filter(|r| r.lemma).count();
     let seconds: f64 = rows.iter().map(|r| r.seconds).sum();
-    println!("{proven} properties proven with {lemmas} lemmas, every planted fault found, {seconds:.0} s of solving");
+    say!("{proven} properties proven with {lemmas} lemmas, every planted fault found, {seconds:.0} s of solving");
     Ok(Some(file))
 }

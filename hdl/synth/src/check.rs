@@ -80,7 +80,10 @@ pub fn run(names: &[String], all_windows: bool) -> Result<()> {
                     let (lut, port, cycle) = &c.fault;
                     let (block, luts, cycles) = (test.block, c.luts, c.cycles);
                     let line = format!("{block:<16} W = {window:<3} {luts:>5} LUTs  {cycles} clocks, 0 mismatches; {lut} inverted: {port} differs in clock {cycle}");
-                    bar.suspend(|| println!("{line}"));
+                    if !bar.suspend(|| mrnic_say::line(format_args!("{line}"))) {
+                        drop(runner);
+                        mrnic_say::end();
+                    }
                 }
                 Err(e) => bad.push(format!("{} with W = {window}: {e}", test.block)),
             }

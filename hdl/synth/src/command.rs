@@ -17,6 +17,7 @@ use anyhow::{anyhow, bail, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use mrnic_nic::config::build;
+use mrnic_say::say;
 use mrnic_verilated::workspace_root;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -214,10 +215,9 @@ pub fn run(args: &SynthArgs) -> Result<()> {
     let (results, failed) = measure(&list, &mut builds, args)?;
     let file = results.write(&args.out)?;
     if args.json {
-        println!("{}", results.json());
+        say!("{}", results.json());
     } else {
-        print!("{}{}", results.table(), results.missed());
-        println!("files: {}", file.display());
+        say!("{}{}files: {}", results.table(), results.missed(), file.display());
     }
     let mut bad: Vec<String> = Vec::new();
     for f in results.blocks.iter().filter(|f| !f.excess().is_empty()) {
@@ -226,7 +226,7 @@ pub fn run(args: &SynthArgs) -> Result<()> {
         bad.push(error.to_string());
     }
     if args.update {
-        println!("baseline: {}", update_baseline(&results.blocks)?.display());
+        say!("baseline: {}", update_baseline(&results.blocks)?.display());
     }
     if args.check {
         let baseline = Baseline::parse(crate::baseline::COMMITTED)?;

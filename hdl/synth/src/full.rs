@@ -13,6 +13,7 @@ use crate::target::Target;
 use crate::tools::Tools;
 use anyhow::{bail, Result};
 use mrnic_nic::config::{build, BuildConfig, FifoDepths};
+use mrnic_say::say;
 use std::fs;
 use std::path::Path;
 
@@ -90,12 +91,9 @@ pub fn run(out: &Path) -> Result<()> {
     let about = serde_json::json!({ "figures": figures, "derived": derived, "clock_mhz": CLOCK_MHZ });
     fs::write(&json, serde_json::to_string_pretty(&about)?).map_err(io("write", &json))?;
     let mhz = routed.fmax_mhz.unwrap_or(0.0);
-    println!(
-        "{TOP}: {} LUTs, {} FFs, {} BRAMs, {} levels, {mhz:.1} MHz",
-        figures.lut, figures.ff, figures.bram, figures.levels
-    );
-    println!("{}", derived.text());
-    println!("files: {} {}", bitstream.display(), json.display());
+    say!("{TOP}: {} LUTs, {} FFs, {} BRAMs, {} levels, {mhz:.1} MHz", figures.lut, figures.ff, figures.bram, figures.levels);
+    say!("{}", derived.text());
+    say!("files: {} {}", bitstream.display(), json.display());
     if mhz < CLOCK_MHZ {
         bail!("{TOP} misses its clock of {CLOCK_MHZ} MHz: {mhz:.1} MHz, from {} to {}", routed.from, routed.to);
     }

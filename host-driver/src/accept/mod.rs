@@ -102,7 +102,10 @@ pub fn run(options: &Options) -> Result<bool> {
         for row in &rows {
             progress.begin(row.line, &fault.name);
             let record = execute::row(row, fault, options, scratch.path());
-            progress.end(&record);
+            if !progress.end(&record) {
+                drop(scratch);
+                mrnic_say::end();
+            }
             records.push(record);
         }
     }
@@ -113,8 +116,12 @@ pub fn run(options: &Options) -> Result<bool> {
         .with_context(|| format!("create the folder of {}", options.json.display()))?;
     let text = serde_json::to_string_pretty(&report::json(&records)).context("write JSON")?;
     std::fs::write(&options.json, text).with_context(|| format!("write {}", options.json.display()))?;
-    print!("{}{}{}", report::table(&records), report::skips(&records), report::notes(&records));
-    println!("the same as JSON, with the name of each skipped test: {}", options.json.display());
+    let (table, skips, notes) = (report::table(&records), report::skips(&records), report::notes(&records));
+    let json = options.json.display();
+    if !mrnic_say::line(format_args!("{table}{skips}{notes}the same as JSON, with the name of each skipped test: {json}")) {
+        drop(scratch);
+        mrnic_say::end();
+    }
     Ok(records.iter().all(|record| match record.outcome {
         Outcome::Passed | Outcome::NotForDevice(_) => true,
         Outcome::NotRun(_) => !options.require,
@@ -147,12 +154,19 @@ impl Progress {
         }
     }
 
-    fn end(&self, record: &report::Record) {
+    /// `false`: nobody reads.
+    fn end(&self, record: &report::Record) -> bool {
         self.left.set(self.left.get().saturating_sub(1));
         let (program, fault, word) = (&record.program, &record.fault, record.outcome.word());
         match &self.bar {
-            Some(bar) => bar.inc(1),
-            None => println!("{:>3} left; {word}: {program} ({fault}, {:.1} s)", self.left.get(), record.seconds),
+            Some(bar) => {
+                bar.inc(1);
+                true
+            }
+            None => {
+                let (left, seconds) = (self.left.get(), record.seconds);
+                mrnic_say::line(format_args!("{left:>3} left; {word}: {program} ({fault}, {seconds:.1} s)"))
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use crate::run::{self, Run};
 use anyhow::{bail, Context, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use mrnic_say::say;
 use std::path::PathBuf;
 
 /// Arguments of `mrnic cluster`.
@@ -54,9 +55,9 @@ fn print_figures(all: &[Figure]) {
             Some(s) if s.min == s.max => number(s.median),
             Some(s) => format!("{} ({} .. {})", number(s.median), number(s.min), number(s.max)),
         };
-        println!("  {:width$}  {value:<28}  {:<14}  {}", f.name, f.target(), f.verdict());
+        say!("  {:width$}  {value:<28}  {:<14}  {}", f.name, f.target(), f.verdict());
         if let (false, Some(why)) = (f.reached, &f.missed_because) {
-            println!("  {:width$}  {why}", "");
+            say!("  {:width$}  {why}", "");
         }
     }
 }
@@ -78,7 +79,7 @@ fn show(args: &ClusterArgs, done: &Merged, index: &mut Index) -> Result<Vec<Stri
     print_figures(&figures);
     let results = Results { experiment, runs, figures: &figures, quick: *quick };
     let [page, json] = results.write(&args.out)?;
-    println!("  files: {} {}", page.display(), json.display());
+    say!("  files: {} {}", page.display(), json.display());
     index.entries.push(Entry::of(&results)?);
     let name = |f: &Figure| format!("{}: {}", experiment.name, f.name);
     let mut missed: Vec<String> = figures.iter().filter(|f| f.fails()).map(name).collect();
@@ -94,7 +95,7 @@ fn one(name: &str, place: &str, args: &ClusterArgs, index: &mut Index) -> Result
         experiment = experiment.quick();
     }
     experiment.seeds = args.seeds.unwrap_or(experiment.seeds);
-    println!("{}: {}", experiment.name, experiment.title);
+    say!("{}: {}", experiment.name, experiment.title);
     let share = args.point.unwrap_or(Share::ALL);
     let bar = progress(&format!("{}{place}", experiment.name), share.count(run::count(&experiment)))?;
     let runs = run::run_share(name, &experiment, share, &|| bar.inc(1))?;
@@ -106,7 +107,7 @@ fn one(name: &str, place: &str, args: &ClusterArgs, index: &mut Index) -> Result
     let part =
         Part { version: version(), experiment: name.into(), text, quick: args.quick, seeds: experiment.seeds, share, runs };
     let file = part.write(&experiment.name, &args.out)?;
-    println!("  part {}/{}: {} runs, file: {}", share.index, share.of, part.runs.len(), file.display());
+    say!("  part {}/{}: {} runs, file: {}", share.index, share.of, part.runs.len(), file.display());
     Ok(missed)
 }
 
@@ -129,7 +130,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     check(args)?;
     if args.experiment == "list" {
         for (name, text) in shipped::all() {
-            println!("{name:<16} {}", Experiment::parse(name, text)?.title);
+            say!("{name:<16} {}", Experiment::parse(name, text)?.title);
         }
         return Ok(());
     }
@@ -140,7 +141,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
     match args.experiment.as_str() {
         "merge" => {
             for whole in merge(&args.files)? {
-                println!("{}: {}", whole.experiment.name, whole.experiment.title);
+                say!("{}: {}", whole.experiment.name, whole.experiment.title);
                 missed.extend(show(args, &whole, &mut index)?);
             }
         }
@@ -154,7 +155,7 @@ pub fn run(args: &ClusterArgs) -> Result<()> {
         name => missed.extend(one(name, "", args, &mut index)?),
     }
     if index.entries.len() > 1 {
-        println!("index: {}", index.write(&args.out)?.display());
+        say!("index: {}", index.write(&args.out)?.display());
     }
     if !missed.is_empty() {
         bail!("missed: {}; the pages in {} show every run", missed.join("; "), args.out.display());

@@ -7,6 +7,7 @@ use crate::cli;
 use crate::world::{Options, World};
 use anyhow::Result;
 use clap::Args;
+use mrnic_say::say;
 
 #[derive(Debug, Args)]
 pub struct CorundumArgs {
@@ -60,18 +61,21 @@ fn one(shape: &Shape, args: &CorundumArgs) -> Result<()> {
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
-    println!("{label} (seed {}):", scenario.seed);
+    say!("{label} (seed {}):", scenario.seed);
     cli::print_checks(&outcome, options.lockstep);
     for n in &outcome.nodes {
         let Some(c) = &n.core else { continue };
-        println!("node {}: engine {} frames in, {} out", n.node, c.rx_ours, c.tx_ours);
-        println!(
+        say!("node {}: engine {} frames in, {} out", n.node, c.rx_ours, c.tx_ours);
+        say!(
             "node {}: others {} frames in, {} out, {} completions, all untouched and in order",
-            n.node, c.rx_others, c.tx_others, c.cpl_others
+            n.node,
+            c.rx_others,
+            c.tx_others,
+            c.cpl_others
         );
         let [reads, writes] = c.dma_out_of_order;
-        println!("node {}: DMA {reads} reads and {writes} writes ended before an older one", n.node);
+        say!("node {}: DMA {reads} reads and {writes} writes ended before an older one", n.node);
     }
-    println!("time: {:.1} us, {:.2} Gbit/s", outcome.duration_ns as f64 / 1000.0, outcome.goodput_gbps());
+    say!("time: {:.1} us, {:.2} Gbit/s", outcome.duration_ns as f64 / 1000.0, outcome.goodput_gbps());
     Ok(())
 }

@@ -113,7 +113,8 @@ pub fn run(options: &Options) -> Result<()> {
     std::fs::remove_file(&socket).ok();
     let listener = UnixListener::bind(&socket)
         .with_context(|| format!("cannot listen at {} (the path may have 107 bytes)", socket.display()))?;
-    println!("serving {} (build {})", socket.display(), options.build.name);
+    // Programs are served whether or not anybody reads this.
+    let _heard = mrnic_say::line(format_args!("serving {} (build {})", socket.display(), options.build.name));
     let start = Instant::now();
     let mut server = server::Server::new(options, &model, Some(listener), log, now)?;
     let result = server.run();
@@ -134,6 +135,6 @@ pub fn run(options: &Options) -> Result<()> {
     let text = serde_json::to_string_pretty(&report)?;
     std::fs::write(&options.json, text).with_context(|| format!("cannot write {}", options.json.display()))?;
     result?;
-    println!("figures: {}", options.json.display());
+    let _heard = mrnic_say::line(format_args!("figures: {}", options.json.display()));
     Ok(())
 }
