@@ -66,7 +66,10 @@ impl RowReader {
                 pd: srq.pd,
                 ring: HostRing { base: srq.base, log2: srq.log2 },
             }),
-            table::access::NUMBER => RowChange::Access(rows::read_access(row)),
+            table::access::NUMBER => {
+                let (access, min_rnr_timer) = rows::read_access(row);
+                RowChange::Access(access, min_rnr_timer)
+            }
             _ => RowChange::Nothing,
         };
         RowWrite { table, index, change }

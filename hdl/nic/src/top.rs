@@ -374,6 +374,8 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.tx.drain_qp.next = self.csr.drain_qp.val();
         self.csr.drained_valid.next = self.tx.drained_valid.val();
         self.csr.drained_qp.next = self.tx.drained_qp.val();
+        self.rx.asked_qp.next = self.csr.drain_qp.val();
+        self.csr.refusal.next = self.rx.refusal.val();
         self.tx.cfg_valid.next = self.csr.cfg_valid.val();
         self.tx.cfg_table.next = self.csr.cfg_table.val();
         self.tx.cfg_index.next = self.csr.cfg_index.val();
@@ -555,7 +557,6 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.rx.rq_addr.next = self.recv.rq_addr.val();
         self.rx.rq_len.next = self.recv.rq_len.val();
         self.rx.rq_lkey.next = self.recv.rq_lkey.val();
-        self.rx.rq_timer.next = self.recv.rq_timer.val();
         self.recv.rq_mark.next = self.rx.rq_mark.val();
         self.recv.rq_accept.next = self.rx.rq_accept.val();
         self.recv.rq_length.next = self.rx.rq_length.val();

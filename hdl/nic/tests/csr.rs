@@ -13,7 +13,7 @@ fn with_sends(sends: bool) -> BuildConfig {
 fn simulation_equals_verilog() {
     difftest!(Csr::new(&with_sends(true)), clock: clock, inputs: {
         reset, axil_awaddr, axil_awvalid, axil_wdata, axil_wvalid, axil_bready, axil_araddr, axil_arvalid, axil_rready,
-        events, init_done, cfg_busy, doorbell_ready, rdoorbell_ready, drained_valid, drained_qp
+        events, init_done, cfg_busy, doorbell_ready, rdoorbell_ready, drained_valid, drained_qp, refusal
     })
     .top("csr")
     .cycles(1500)
@@ -248,6 +248,11 @@ fn a_drained_queue_pair_is_told() {
         tell(&mut dut, qp.into());
         assert_eq!(read(&mut dut, reg::qp_drain::OFFSET), 0);
         assert!(!dut.output("drain_valid").unwrap().get_bit());
+        // R4: beside it stands with which code the queue pair has refused its peer
+        for code in [5u32, 0] {
+            dut.input("refusal").unwrap().set_u64(code.into());
+            assert_eq!(read(&mut dut, reg::qp_drain::OFFSET), code << 8);
+        }
     }
 }
 

@@ -31,7 +31,7 @@ maker!(header: RxHeader {
 });
 maker!(conn_row: RxConnRow { open, paths_log2, mtu_log2 });
 maker!(qp_row: RxQpRow { open, conn, pd, peer_qpn, failed });
-maker!(access_row: RxAccessRow { remote_write, remote_read, remote_atomic });
+maker!(access_row: RxAccessRow { remote_write, remote_read, remote_atomic, rnr_timer });
 maker!(path_row: RxPathRow {
     ce, dup, rx, last_ts, last_ts_valid, last_via, last_arrival, last_qp, last_qp_known, unacked, ack_time, ce_state,
 });
@@ -420,7 +420,7 @@ fn path_update_equals_verilog() {
 #[test]
 fn rx_tables_equals_verilog() {
     let report = difftest!(RxTables::new(&BuildConfig { sends: true, reads: true, ..small() }), clock: clock, inputs: {
-        reset, read_conn, read_qp, read_row, put, put_row, fail, fail_qp, give_up, give_up_conn, open_conn, open_qp, open_path,
+        reset, read_conn, read_qp, read_row, put, put_row, fail, fail_qp, fail_code, asked_qp, give_up, give_up_conn, open_conn, open_qp, open_path,
         set_access, index, words, path_row, path_number
     })
     .input_as("put_path", |b| &mut b.put_path, path_row)
@@ -434,6 +434,7 @@ fn rx_tables_equals_verilog() {
     .limit("read_row", 0..=15)
     .limit("put_row", 0..=15)
     .limit("fail_qp", 0..=3)
+    .limit("asked_qp", 0..=3)
     .limit("give_up_conn", 0..=1)
     .limit("index", 0..=1)
     .limit("path_row", 0..=15)

@@ -159,7 +159,7 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data,
-        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_timer, pass_ready,
+        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, asked_qp, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, pass_ready,
         hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, ask_reached_ok, ask_early_ok, ask_none, ask_failed,
         check_valid, finish_valid, run_qp, run_msn, run_atomic, run_va, run_rkey, run_length, run_code, run_value, run_write,
         run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready, cerr_valid, cerr_conn
@@ -168,6 +168,7 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
     .cycles(1800)
     .seed(seed)
     .reset_chance(0.0002)
+    .limit("asked_qp", 0..=1)
     .sink("place_ready")
     .sink("ack_ready")
     .sink("ackdesc_ready")

@@ -68,6 +68,17 @@ impl Core {
         self.cfg(3, 1, &[1 | 7 << 2, 0x55, 0, 0, 0, 0, 0, 9, 0, 0]);
     }
 
+    /// With which code QP 1 has refused its peer, as software learns it; of QP 0 none.
+    fn refusal(&mut self) -> u64 {
+        let [other, own] = [0, 1].map(|qp| {
+            self.bench.set("asked_qp", qp);
+            self.bench.cycle();
+            self.bench.get("refusal")
+        });
+        assert_eq!(other, 0);
+        own
+    }
+
     fn allow(&mut self, bits: u32) {
         self.cfg(6, 1, &[bits << 2]);
     }
@@ -207,9 +218,11 @@ fn a_request_is_refused_by_its_key_its_address_or_for_want_of_a_place() {
     ];
     for (opcode, fields, code) in cases {
         core.open_qp();
+        assert_eq!(core.refusal(), 0);
         let seen = core.packet(opcode, 0, 0, fields);
         assert_eq!(committed(&seen)[..2], [0, code], "{fields:x?}");
         assert_eq!(seen["rxerr_valid"], [1], "R4");
+        assert_eq!(core.refusal(), code);
         assert!(!seen.contains_key("ask_take") && !seen.contains_key("reached"));
     }
 }
@@ -261,7 +274,7 @@ fn a_key_that_is_gone_fails_the_queue_pair_and_tables_wait_for_the_finish() {
     core.bench.set("run_code", 2);
     let seen = core.run("finish_valid", "finish_ready");
     assert_eq!(committed(&seen)[..2], [7, 2]);
-    assert_eq!(seen["rxerr_valid"], [1]);
+    assert_eq!((seen["rxerr_valid"][0], core.refusal()), (1, 2));
     assert_eq!(core.bench.get("cfg_busy"), 0);
     assert_eq!(core.check(1, false, &[])["check_done"][2], 1, "it is in Error");
     core.cfg(4, 2, &[0]);

@@ -158,13 +158,14 @@ pub fn send_limits(number: u16, limits: SendLimits) -> TableWrite {
     RowWriter::new(f::NUMBER, number).set(f::RNR_RETRY, limits.rnr_retry).set(f::MAX_RD_ATOMIC, limits.max_rd_atomic).write
 }
 
-/// The row that changes what an open queue pair allows its peer (D2).
-pub fn access(number: u16, access: QpAccess) -> TableWrite {
+/// The row that changes what an open queue pair allows its peer (D2), and its RNR timer (Q2).
+pub fn access(number: u16, access: QpAccess, min_rnr_timer: u8) -> TableWrite {
     use table::access as f;
     RowWriter::new(f::NUMBER, number)
         .set(f::REMOTE_WRITE, u8::from(access.remote_write))
         .set(f::REMOTE_READ, u8::from(access.remote_read))
         .set(f::REMOTE_ATOMIC, u8::from(access.remote_atomic))
+        .set(f::MIN_RNR_TIMER, min_rnr_timer)
         .write
 }
 
@@ -278,10 +279,12 @@ pub fn read_send_limits(row: &Row) -> SendLimits {
 }
 
 /// What [`access`] wrote.
-pub fn read_access(row: &Row) -> QpAccess {
+pub fn read_access(row: &Row) -> (QpAccess, u8) {
     use table::access as f;
     let bit = |field: Field| field.get(row) == 1;
-    QpAccess { remote_write: bit(f::REMOTE_WRITE), remote_read: bit(f::REMOTE_READ), remote_atomic: bit(f::REMOTE_ATOMIC) }
+    let access =
+        QpAccess { remote_write: bit(f::REMOTE_WRITE), remote_read: bit(f::REMOTE_READ), remote_atomic: bit(f::REMOTE_ATOMIC) };
+    (access, f::MIN_RNR_TIMER.get(row) as u8)
 }
 
 /// What [`srq`] wrote; `None` closes it.
@@ -361,8 +364,8 @@ mod tests {
         assert_eq!(read_qp(&qp(11, &shared, &rings).row), Some((shared, rings)));
         let row = SrqRow { pd: 7, base: 1 << 61, log2: 9 };
         assert_eq!((srq(3, &row).table, read_srq(&srq(3, &row).row), read_srq(&closed(7, 3).row)), (7, Some(row), None));
-        let written = super::access(11, access);
-        assert_eq!((written.table, written.index, read_access(&written.row)), (6, 11, access));
+        let written = super::access(11, access, 31);
+        assert_eq!((written.table, written.index, read_access(&written.row)), (6, 11, (access, 31)));
         let limits = SendLimits { rnr_retry: 6, max_rd_atomic: 0xfd };
         let write = send_limits(11, limits);
         assert_eq!((write.table, write.index, read_send_limits(&write.row)), (5, 11, limits));

@@ -3,7 +3,7 @@
 //! In: its actions. Out: rows of CONN, PATH and QP; queue pairs that are bound to a connection, or fail with it.
 use super::engine::Engine;
 use crate::completions::Slot;
-use crate::device::{AsyncEvent, QpChange, QpState, WcStatus};
+use crate::device::{AsyncEvent, QpChange, QpState, Token, WcStatus};
 use mrnic_firmware::{Action, Endpoint, State};
 use mrnic_host_bus::rows::{self, SendLimits};
 use mrnic_model::{QpAccess, QpConfig};
@@ -140,6 +140,17 @@ impl Engine {
         drained
     }
 
+    /// R4: what to tell of a packet of the peer that the queue pair has refused: for key or rights (codes 1 to 3), or for its form. None: it has not.
+    pub fn refusal(&self, qpn: u32) -> Option<fn(Token) -> AsyncEvent> {
+        self.carrier.write32(reg::qp_drain::OFFSET, qpn);
+        let word = self.carrier.read32(reg::qp_drain::OFFSET).ok()?;
+        match reg::qp_drain::REFUSAL.get(&[word]) {
+            0 => None,
+            1..=3 => Some(AsyncEvent::QpAccessError),
+            _ => Some(AsyncEvent::QpRequestError),
+        }
+    }
+
     /// N3, D1: the program names its retries, and how many READs and atomics it has outstanding, on the way to RTS.
     pub fn name_limits(&mut self, qpn: u32, change: &QpChange) {
         let Some(entry) = self.qp(qpn).filter(|_| change.rnr_retry.is_some() || change.max_rd_atomic.is_some()) else { return };
@@ -154,11 +165,14 @@ impl Engine {
         }
     }
 
-    /// D2: the program names what the peer may do; of a queue pair that the NIC knows it counts when this returns.
-    pub fn name_access(&mut self, qpn: u32, access: QpAccess) {
+    /// D2, Q2: the program names what the peer may do, or the RNR timer; of a queue pair that the NIC knows it counts when this returns.
+    pub fn name_terms(&mut self, qpn: u32, access: Option<QpAccess>, min_rnr_timer: Option<u8>) {
         let Some(entry) = self.qp(qpn) else { return };
-        if std::mem::replace(&mut entry.access, access) != access && entry.conn.is_some() && !self.fatal {
-            self.write_row(&rows::access(qpn as u16, access));
+        let known = (entry.access, entry.min_rnr_timer);
+        let terms = (access.unwrap_or(known.0), min_rnr_timer.unwrap_or(known.1));
+        (entry.access, entry.min_rnr_timer) = terms;
+        if terms != known && entry.conn.is_some() && !self.fatal {
+            self.write_row(&rows::access(qpn as u16, terms.0, terms.1));
             self.settle();
         }
     }

@@ -16,6 +16,10 @@ struct Found {
     overrun: bool,
     /// The NIC has given this connection up.
     given_up: Option<u16>,
+    /// It has failed, and no request of its own is the reason.
+    flushed: bool,
+    /// With `flushed`: its receives say so.
+    of_receive: bool,
 }
 
 impl Entry {
@@ -26,6 +30,7 @@ impl Entry {
                 if completion.status == WcStatus::RetryExceeded && completion.vendor_error == 0 {
                     found.given_up = self.conn;
                 }
+                found.flushed |= completion.status == WcStatus::Flushed && !self.failed;
                 self.failed = true;
             }
             if seen {
@@ -42,10 +47,7 @@ impl Entry {
         // If a request of its own has failed, the NIC has said so before this; maybe since the look above.
         self.take_sends(qpn, found);
         if !std::mem::replace(&mut self.failed, true) {
-            // Which packet it does not say, unless it was for a receive.
-            let of_receive = matches!(status, WcStatus::LocalLength | WcStatus::LocalProtection);
-            let event = if of_receive { AsyncEvent::QpRequestError } else { AsyncEvent::QpFatal };
-            self.events.asynchronous(event(self.token));
+            (found.flushed, found.of_receive) = (true, true);
         }
     }
 
@@ -82,6 +84,12 @@ impl Engine {
         let ends = entry.srq.is_some() && entry.failed && entry.conn.is_some();
         if entry.draining && entry.state() == QpState::Sqd && entry.is_drained() {
             self.drained(qpn);
+        }
+        if found.flushed {
+            let event = self.refusal(qpn).or(found.of_receive.then_some(AsyncEvent::QpFatal));
+            if let (Some(event), Some(entry)) = (event, self.qp(qpn)) {
+                entry.events.asynchronous(event(entry.token));
+            }
         }
         if let Some(conn) = found.given_up {
             // L4: the NIC has given the connection up.

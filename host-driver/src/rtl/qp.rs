@@ -169,12 +169,9 @@ impl Engine {
             return Err(DeviceError::invalid("max_rd_atomic", "the send queue is not drained: wait for its event"));
         }
         entry.dest_qpn = change.dest_qpn.unwrap_or(entry.dest_qpn);
-        entry.min_rnr_timer = change.min_rnr_timer.unwrap_or(entry.min_rnr_timer);
         entry.max_dest_rd_atomic = change.max_dest_rd_atomic.unwrap_or(entry.max_dest_rd_atomic);
         entry.notify_drained = change.notify_drained.unwrap_or(entry.notify_drained);
-        if let Some(access) = change.access {
-            self.name_access(qpn, access_of(access));
-        }
+        self.name_terms(qpn, change.access.map(access_of), change.min_rnr_timer);
         let entry = self.qp(qpn).ok_or_else(gone)?;
         match (state, change.state.unwrap_or(state)) {
             (_, QpState::Reset) => self.reset(qpn),

@@ -261,7 +261,8 @@ impl Rig {
 
     /// D2: what queue pair `qp` of a node allows its peer, changed while it is open.
     pub fn allow(&mut self, node: usize, qp: u16, access: QpAccess) {
-        self.nodes[node].write(&rows::access(qp, access));
+        let min_rnr_timer = QpConfig::new(0, 0).min_rnr_timer;
+        self.nodes[node].write(&rows::access(qp, access, min_rnr_timer));
         self.rows_taken();
     }
 

@@ -201,6 +201,14 @@ impl End {
         all
     }
 
+    /// The buffer once more, in a protection domain of its own.
+    pub fn of_another_pd(&self) -> (PdId, MrKeys) {
+        let pd = self.device.alloc_pd().unwrap();
+        let (addr, length_bytes) = (self.buffer.as_ptr() as u64, self.buffer.len() as u64);
+        let access = Access { local_write: true, ..Access::default() };
+        (pd, self.device.reg_mr(&MemoryRegion { pd, addr, length_bytes, iova: addr, access }).unwrap())
+    }
+
     /// What a program does before it ends.
     pub fn close(self) {
         self.qp.destroy().unwrap();

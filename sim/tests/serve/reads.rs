@@ -112,7 +112,7 @@ fn a_fence_waits_for_what_was_read() {
 #[test]
 fn refused_requests_have_their_status_and_the_rest_is_flushed() {
     let mut server = Server::start("clean", |_| ());
-    for case in 0..6 {
+    for case in 0..10 {
         let [a, b] = End::pair(server.session(), 8192);
         let here = at(&b, 0);
         let read_only = |end: &End| {
@@ -120,6 +120,7 @@ fn refused_requests_have_their_status_and_the_rest_is_flushed() {
             end.device.reg_mr(&MemoryRegion { pd: end.pd, addr, length_bytes: 64, iova: addr, access }).unwrap()
         };
         let (own, other) = (read_only(&a), read_only(&b));
+        let (pd, foreign) = a.of_another_pd();
         let add = |remote| SendOp::FetchAdd { remote, add: 1 };
         let (op, bytes, lkey, status) = match case {
             // Not what the peer's key is.
@@ -132,6 +133,11 @@ fn refused_requests_have_their_status_and_the_rest_is_flushed() {
             3 => (add(Remote { addr: (here.addr & !7) + 12, ..here }), 8, a.keys.lkey, WcStatus::RemoteInvalidRequest),
             // An answer cannot be written there.
             4 => (SendOp::Read { remote: here }, 8, own.lkey, WcStatus::LocalProtection),
+            // W1: the key is of another protection domain.
+            5 => (SendOp::Read { remote: here }, 8, foreign.lkey, WcStatus::LocalProtection),
+            6 => (add(here), 8, foreign.lkey, WcStatus::LocalProtection),
+            7 => (SendOp::Write { remote: here, imm: None }, 8, foreign.lkey, WcStatus::LocalProtection),
+            8 => (SendOp::Send { imm: None }, 8, foreign.lkey, WcStatus::LocalProtection),
             // An atomic has eight bytes.
             _ => (add(here), 16, a.keys.lkey, WcStatus::LocalLength),
         };
@@ -143,6 +149,8 @@ fn refused_requests_have_their_status_and_the_rest_is_flushed() {
         assert_eq!(a.qp.status().state, QpState::Error);
         assert!(b.buffer == before && a.buffer.iter().all(|byte| *byte == 0), "case {case}");
         a.device.dereg_mr(own).unwrap();
+        a.device.dereg_mr(foreign).unwrap();
+        a.device.dealloc_pd(pd).unwrap();
         b.device.dereg_mr(other).unwrap();
         a.close();
         b.close();

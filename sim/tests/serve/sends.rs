@@ -201,21 +201,24 @@ fn receives_are_flushed_in_order_when_the_queue_pair_is_moved_to_error() {
 #[test]
 fn a_message_that_does_not_fit_its_receive_fails_at_both_ends() {
     let mut server = Server::start("clean", |_| ());
+    type KeyOf = fn(&End) -> u32;
+    let (good, low_byte, foreign): (KeyOf, KeyOf, KeyOf) = (|b| b.keys.lkey, |b| b.keys.lkey ^ 1, |b| b.of_another_pd().1.lkey);
     let cases = [
-        (WcStatus::LocalLength, 9, false, WcStatus::RemoteInvalidRequest, AsyncEvent::QpRequestError(Token(2))),
-        (WcStatus::LocalProtection, 8, true, WcStatus::RemoteOperation, AsyncEvent::QpRequestError(Token(2))),
+        (WcStatus::LocalLength, 9, good, WcStatus::RemoteInvalidRequest),
+        (WcStatus::LocalProtection, 8, low_byte, WcStatus::RemoteOperation),
+        (WcStatus::LocalProtection, 8, foreign, WcStatus::RemoteOperation),
     ];
-    for (status, bytes, bad_key, remote, event) in cases {
+    for (status, bytes, key, remote) in cases {
         let [mut a, b] = End::pair(server.session(), 4096);
         fill(&mut a, 3);
-        let key = b.keys.lkey ^ u32::from(bad_key);
+        let key = key(&b);
         b.post_recv_with(0, 0, 8, key).unwrap();
         b.post_recv(1, 8, 8).unwrap();
         a.message(SendOp::Send { imm: None }, 7, 0, bytes, false).unwrap();
         a.message(SendOp::Send { imm: None }, 8, 0, 8, false).unwrap();
         let sent = a.completions(2);
         assert_eq!([(sent[0].wr_id, sent[0].status), (sent[1].wr_id, sent[1].status)], [(7, remote), (8, WcStatus::Flushed)]);
-        b.events.wait_for(event);
+        b.events.wait_for(AsyncEvent::QpRequestError(Token(2)));
         b.post_recv(2, 8, 8).unwrap();
         let got: Vec<_> = b.completions(3).iter().map(|c| (c.wr_id, c.status)).collect();
         assert_eq!(got, [(0, status), (1, WcStatus::Flushed), (2, WcStatus::Flushed)]);
@@ -227,19 +230,37 @@ fn a_message_that_does_not_fit_its_receive_fails_at_both_ends() {
     server.finish();
 }
 
-/// The peer names a region with a wrong key: the receiver's queue pair fails, and shows it by its receives.
+/// R4: what the peer names is refused, for its key or for its form. The queue pair that refuses fails, and shows it by its receives, or else by
+/// its next request, with the event for the reason.
 #[test]
-fn a_refused_write_flushes_the_receives_of_the_queue_pair_that_refused_it() {
+fn r4_a_refused_request_flushes_what_is_posted_and_its_reason_is_told() {
     let mut server = Server::start("clean", |_| ());
-    let [a, b] = End::pair(server.session(), 4096);
-    b.post_recv(5, 0, 8).unwrap();
-    let remote = Remote { addr: b.buffer.as_ptr() as u64, rkey: b.keys.rkey ^ 1 };
-    a.message(SendOp::Write { remote, imm: None }, 1, 0, 8, false).unwrap();
-    assert_eq!(a.completions(1)[0].status, WcStatus::RemoteAccess);
-    assert_eq!(b.completions(1), [recv(5, WcStatus::Flushed, b.qp.number())]);
-    b.events.wait_for(AsyncEvent::QpFatal(Token(2)));
-    a.close();
-    b.close();
+    for (of_key, has_receive) in [(true, true), (true, false), (false, true), (false, false)] {
+        let [a, b] = End::pair(server.session(), 4096);
+        let (addr, rkey, own) = (b.buffer.as_ptr() as u64 & !7, b.keys.rkey, b.qp.number());
+        let (op, status, event) = if of_key {
+            let op = SendOp::Write { remote: Remote { addr, rkey: rkey ^ 1 }, imm: None };
+            (op, WcStatus::RemoteAccess, AsyncEvent::QpAccessError(Token(2)))
+        } else {
+            // not on a boundary of eight bytes
+            let op = SendOp::FetchAdd { remote: Remote { addr: addr + 12, rkey }, add: 1 };
+            (op, WcStatus::RemoteInvalidRequest, AsyncEvent::QpRequestError(Token(2)))
+        };
+        if has_receive {
+            b.post_recv(5, 0, 8).unwrap();
+        }
+        a.message(op, 1, 0, 8, false).unwrap();
+        assert_eq!(a.completions(1)[0].status, status);
+        if has_receive {
+            assert_eq!(b.completions(1), [recv(5, WcStatus::Flushed, own)]);
+        } else {
+            b.write(&a, 0, 100, true).unwrap();
+            assert_eq!(b.completions(1)[0].status, WcStatus::Flushed);
+        }
+        b.events.wait_for(event);
+        a.close();
+        b.close();
+    }
     server.finish();
 }
 
@@ -266,6 +287,30 @@ fn n3_retries_named_in_rts_are_used_up() {
         ends.into_iter().for_each(End::close);
     }
     server.finish();
+}
+
+/// Q2: the RNR timer that a program names when its queue pair is open counts from then on. 14 is 1.28 ms, 1 is 10 us.
+#[test]
+fn q2_the_rnr_timer_of_an_open_queue_pair_may_be_named_anew() {
+    for (first, then, long) in [(1, 14, true), (14, 1, false)] {
+        let mut server = Server::start("clean", |_| ());
+        let ends = [End::open(server.session(), 4096), End::open(server.session(), 4096)];
+        ends.iter().for_each(End::init);
+        let [a, b] = &ends;
+        std::thread::scope(|scope| {
+            scope.spawn(|| a.connect_with(b.address(), Some(1)));
+            b.connect(a.address());
+        });
+        for timer in [first, then] {
+            b.qp.modify(&QpChange { min_rnr_timer: Some(timer), ..QpChange::default() }).unwrap();
+        }
+        a.message(SendOp::Send { imm: None }, 7, 0, 8, false).unwrap();
+        assert_eq!(a.completions(1)[0].status, WcStatus::RnrRetryExceeded);
+        ends.into_iter().for_each(End::close);
+        let figures = server.finish();
+        let us = figures["cycles"].as_u64().unwrap() * figures["clock_ps"].as_u64().unwrap() / 1_000_000;
+        assert_eq!(us >= 1280, long, "{us} us");
+    }
 }
 
 /// Section 10: a queue pair that is reset in mid-traffic is opened again when the NIC has nothing of it under way; both streams begin at MSN 0 again.

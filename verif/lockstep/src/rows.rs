@@ -36,8 +36,8 @@ pub enum RowChange {
         ring: HostRing,
     },
     CloseSrq,
-    /// D2: what an open queue pair allows its peer.
-    Access(QpAccess),
+    /// D2, Q2: what an open queue pair allows its peer, and its RNR timer.
+    Access(QpAccess, u8),
 }
 
 impl RowChange {
@@ -112,8 +112,8 @@ impl Checker {
             RowChange::SendLimits { rnr_retry, max_rd_atomic } => self.set_send_limits(index, *rnr_retry, *max_rd_atomic),
             RowChange::OpenSrq { pd, ring } => self.open_srq(index, *pd, *ring),
             RowChange::CloseSrq => self.close_srq(index),
-            RowChange::Access(access) => {
-                self.model.set_access(index.into(), *access);
+            RowChange::Access(access, min_rnr_timer) => {
+                self.model.set_terms(index.into(), *access, *min_rnr_timer);
                 Ok(())
             }
         };

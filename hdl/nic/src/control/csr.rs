@@ -13,6 +13,9 @@ use rust_hdl_widgets::prelude::*;
 pub const COUNTERS: usize = reg::counter::COUNT as usize;
 const STAGED: usize = reg::table_data::COUNT as usize;
 
+// The literals in the update are these positions.
+const _: () = assert!(reg::qp_drain::BUSY.bit == 0 && reg::qp_drain::REFUSAL.bit == 8);
+
 /// See the module's description.
 #[derive(LogicBlock)]
 pub struct Csr {
@@ -58,6 +61,8 @@ pub struct Csr {
     pub drain_qp: Signal<Out, Bits<16>>,
     pub drained_valid: Signal<In, Bit>,
     pub drained_qp: Signal<In, Bits<16>>,
+    /// R4: the code with which `drain_qp` has refused its peer, a clock later.
+    pub refusal: Signal<In, Bits<3>>,
     pub rto_min: Signal<Out, Bits<32>>,
     pub ack_delay: Signal<Out, Bits<32>>,
     pub ack_every: Signal<Out, Bits<3>>,
@@ -201,6 +206,7 @@ impl Csr {
             drain_qp: Default::default(),
             drained_valid: Default::default(),
             drained_qp: Default::default(),
+            refusal: Default::default(),
             rto_min: Default::default(),
             ack_delay: Default::default(),
             ack_every: Default::default(),
@@ -463,8 +469,8 @@ impl Logic for Csr {
         if self.read_address.q.val() == self.a_now.val() {
             self.value.next = self.tick.q.val();
         }
-        if (self.read_address.q.val() == self.a_qp_drain.val()) & self.drain_held.q.val() {
-            self.value.next = self.one32.val();
+        if self.read_address.q.val() == self.a_qp_drain.val() {
+            self.value.next = (bit_cast::<32, 3>(self.refusal.val()) << 8) | bit_cast::<32, 1>(self.drain_held.q.val().into());
         }
         if self.read_address.q.val() == self.a_rto_min.val() {
             self.value.next = self.rto_min_reg.q.val();

@@ -73,6 +73,8 @@ pub struct PacketCheck {
     pub code: Signal<Out, Bits<3>>,
     /// Q2: refused for now.
     pub rnr: Signal<Out, Bit>,
+    /// The QP's RNR timer as loaded.
+    pub rnr_timer: Signal<Out, Bits<5>>,
     /// With `rnr`: because no place is free (D3).
     pub busy: Signal<Out, Bit>,
     /// R4: the QP, which is not in Error yet, goes there.
@@ -179,7 +181,7 @@ impl PacketCheck {
             conn_count: Constant::new((config.conns as u64).to_bits()),
             qp_count: Constant::new((config.qps as u64).to_bits());
             clock, fault, header, timer, load, conn_row, qp_row, access, access_r, given_up, given_up_r, qp_error, verdict, fits, complete, key_code, found, last, at_exp, receive_bytes,
-            places_none, places_failed, places_room, response_used, write, send, ask, response, used, busy, consuming, probe, ack, allowed, bad_qp, qp, fresh, duplicate, outside, code, rnr, fails, qp_failed,
+            places_none, places_failed, places_room, response_used, write, send, ask, response, used, busy, consuming, probe, ack, allowed, bad_qp, qp, fresh, duplicate, outside, code, rnr, rnr_timer, fails, qp_failed,
             looks, finds, failed, late, again, conn_r, qp_r, error_r, is_write, is_send, is_read,
             is_atomic, is_response, has_imm, is_nop, is_probe, is_ack, permits, unaligned, huge, busy_r, used_r, asks, spared, in_error, allowed_r, bad_qp_r, qp_failed_r, too_long, touches_key, places, end, fresh_r, duplicate_r, outside_r, looks_r,
             beyond_end, beyond_receive, code_r, rnr_r, late_r, fails_r, finds_r, failed_r, data, request, searching, refusal, moves,
@@ -385,6 +387,7 @@ impl Logic for PacketCheck {
         self.outside.next = self.outside_r.q.val();
         self.code.next = self.code_r.q.val();
         self.rnr.next = self.rnr_r.q.val();
+        self.rnr_timer.next = self.access_r.q.val().rnr_timer;
         self.busy.next = self.busy_r.q.val();
         self.late.next = self.late_r.q.val();
         self.fails.next = self.fails_r.q.val();

@@ -80,12 +80,14 @@ pub struct RxQpRow {
     pub failed: Bit,
 }
 
-/// D2: what a queue pair allows its peer: cfg table 3, and 6 while it is open.
+/// D2, Q2: what a queue pair tells its peer: cfg table 3, and 6 while it is open.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct RxAccessRow {
     pub remote_write: Bit,
     pub remote_read: Bit,
     pub remote_atomic: Bit,
+    /// MIN_RNR_TIMER.
+    pub rnr_timer: Bits<5>,
 }
 
 /// State of a receiving path besides cum, high and the vector (docs/protocol.md, section 4).

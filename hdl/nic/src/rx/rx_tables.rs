@@ -6,9 +6,19 @@ use super::rx_rows::{RxAccessRow, RxConnRow, RxPathRow, RxQpRow};
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
+use mrnic_regs::table;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
+
+// The literals in the update are these positions.
+const _: () = {
+    assert!(table::qp::REMOTE_WRITE.bit == 2 && table::qp::REMOTE_READ.bit == 3 && table::qp::REMOTE_ATOMIC.bit == 4);
+    assert!(
+        table::access::REMOTE_WRITE.bit == 2 && table::access::REMOTE_READ.bit == 3 && table::access::REMOTE_ATOMIC.bit == 4
+    );
+    assert!(table::qp::MIN_RNR_TIMER.bit == 240 && table::access::MIN_RNR_TIMER.bit == 240);
+};
 
 /// See the module documentation.
 #[derive(LogicBlock)]
@@ -33,6 +43,11 @@ pub struct RxTables {
     pub fail_qp: Signal<In, Bits<16>>,
     /// Its row.
     pub fail_row: Signal<In, RxQpRow>,
+    /// MAK.code.
+    pub fail_code: Signal<In, Bits<3>>,
+    /// With which code QP `asked_qp` has refused its peer, one clock later; 0: it has not.
+    pub asked_qp: Signal<In, Bits<16>>,
+    pub refusal: Signal<Out, Bits<3>>,
     /// D8, one clock, at most one in three: the sender gave the connection up.
     pub give_up: Signal<In, Bit>,
     pub give_up_conn: Signal<In, Bits<16>>,
@@ -42,7 +57,7 @@ pub struct RxTables {
     pub open_conn: Signal<In, Bit>,
     pub open_qp: Signal<In, Bit>,
     pub open_path: Signal<In, Bit>,
-    /// D2: what an open QP allows changes.
+    /// D2, Q2: what an open QP allows changes, or its RNR timer.
     pub set_access: Signal<In, Bit>,
     /// With `open_conn`, `open_qp`, `set_access`: index and words of the write.
     pub index: Signal<In, Bits<16>>,
@@ -55,6 +70,8 @@ pub struct RxTables {
     qps: Ram<RxQpRow>,
     /// Apart from `qps`, so that neither write has to read what the other wrote.
     accesses: Ram<RxAccessRow>,
+    /// Written as `qps`.
+    refusals: Ram<Bits<3>>,
     paths: Ram<RxPathRow>,
     /// One row if the build has no READs.
     lost: Ram<Bit>,
@@ -77,6 +94,7 @@ impl RxTables {
             conns: Ram::new(config.conns),
             qps: Ram::new(config.qps),
             accesses: Ram::new(config.qps),
+            refusals: Ram::new(config.qps),
             paths: Ram::new(config.path_rows()),
             lost: Ram::new(if config.reads { config.conns } else { 1 }),
             reads: Constant::new(config.reads),
@@ -85,6 +103,7 @@ impl RxTables {
             no_access: Constant::new(RxAccessRow::default()),
             last_row: Constant::new((config.path_rows().max(config.qps) as u64 - 1).to_bits());
             clock, reset, read_conn, read_qp, read_row, conn, qp, access, path, put, put_row, put_path, fail, fail_qp, fail_row,
+            fail_code, asked_qp, refusal,
             open_conn, open_qp, open_path, set_access, index, words, path_row, path_number, init_done, walking, walk, give_up, give_up_conn, given_up,
             losing, losing_conn, lost_at,
         })
@@ -96,7 +115,7 @@ impl Logic for RxTables {
     fn update(&mut self) {
         comment!("module rx_tables: rows of connections, QPs and paths of the receive side");
         dff_setup!(self, clock, walking, walk, losing, losing_conn);
-        clock!(self, clock, conns, qps, accesses, paths, lost);
+        clock!(self, clock, conns, qps, accesses, refusals, paths, lost);
         self.init_done.next = !self.walking.q.val();
         self.conns.read_address.next = bit_cast::<24, 16>(self.read_conn.val());
         self.qps.read_address.next = bit_cast::<24, 16>(self.read_qp.val());
@@ -126,12 +145,24 @@ impl Logic for RxTables {
             self.qps.write_data.next.failed = false;
         }
 
-        comment!("D2: the bits stand in the same places of both tables");
+        comment!("R4: with which code a queue pair has refused its peer, until it is written again");
+        self.refusals.read_address.next = bit_cast::<24, 16>(self.asked_qp.val());
+        self.refusal.next = self.refusals.read_data.val();
+        self.refusals.write_enable.next = self.open_qp.val() | self.fail.val();
+        self.refusals.write_address.next = bit_cast::<24, 16>(self.fail_qp.val());
+        self.refusals.write_data.next = self.fail_code.val();
+        if self.open_qp.val() {
+            self.refusals.write_address.next = bit_cast::<24, 16>(self.index.val());
+            self.refusals.write_data.next = 0.into();
+        }
+
+        comment!("D2, Q2: the bits stand in the same places of both tables");
         self.accesses.write_enable.next = self.open_qp.val() | self.set_access.val();
         self.accesses.write_address.next = bit_cast::<24, 16>(self.index.val());
         self.accesses.write_data.next.remote_write = self.words.val().get_bit(2);
         self.accesses.write_data.next.remote_read = self.words.val().get_bit(3);
         self.accesses.write_data.next.remote_atomic = self.words.val().get_bit(4);
+        self.accesses.write_data.next.rnr_timer = self.words.val().get_bits::<5>(240);
 
         self.paths.write_enable.next = self.open_path.val() | self.put.val();
         self.paths.write_address.next = self.put_row.val();
@@ -179,6 +210,9 @@ impl Logic for RxTables {
             self.accesses.write_enable.next = true;
             self.accesses.write_address.next = self.walk.q.val();
             self.accesses.write_data.next = self.no_access.val();
+            self.refusals.write_enable.next = true;
+            self.refusals.write_address.next = self.walk.q.val();
+            self.refusals.write_data.next = 0.into();
             self.paths.write_enable.next = true;
             self.paths.write_address.next = self.walk.q.val();
             self.paths.write_data.next = self.no_path.val();

@@ -80,6 +80,8 @@ pub struct Rig {
     pub got_errors: VecDeque<u32>,
     pub errors: VecDeque<u32>,
     pub qp_error: Vec<bool>,
+    /// R4: the code with which a QP has refused its peer.
+    pub refusals: Vec<u8>,
     pub qperr_next: u64,
     pub starts: Vec<u32>,
     pub next: Vec<u32>,
@@ -169,8 +171,7 @@ impl Rig {
         self.bench.set("now", self.now.into());
         self.drive();
         if self.sends {
-            let all =
-                [("rq_found", 3), ("rq_timer", 31), ("rq_addr", u64::MAX), ("rq_len", 0xFFFF_FFFF), ("rq_lkey", 0xFFFF_FFFF)];
+            let all = [("rq_found", 3), ("rq_addr", u64::MAX), ("rq_len", 0xFFFF_FFFF), ("rq_lkey", 0xFFFF_FFFF)];
             let junk = all.map(|(name, most)| (name, self.rng.next() & most));
             for (name, value) in self.receives.answer().unwrap_or(junk) {
                 self.bench.set(name, value);
@@ -451,6 +452,7 @@ impl Rig {
                     self.model.step_rx_error(qp).expect("a queue pair");
                     if !seen {
                         self.errors.push_back(qp);
+                        self.refusals[qp as usize] = nak;
                     }
                 }
                 // Q5: all that the step passed was told before its record

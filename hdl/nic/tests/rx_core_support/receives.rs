@@ -37,7 +37,6 @@ pub struct Mark {
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     qpn: u32,
-    timer: u8,
     /// Receives posted since the QP opened.
     pub posted: u32,
     head: u32,
@@ -46,8 +45,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn new(qpn: u32, timer: u8) -> Queue {
-        Queue { qpn, timer, ..Queue::default() }
+    pub fn new(qpn: u32) -> Queue {
+        Queue { qpn, ..Queue::default() }
     }
 
     pub fn post(&mut self, posted: Posted) {
@@ -125,7 +124,6 @@ pub struct Receives {
     waits: u32,
     found: u64,
     receive: Posted,
-    timer: u8,
     /// (qp, rq_seq, msn) of the last look.
     looked: (u32, u32, u32),
     /// Payload writes ordered so far.
@@ -137,7 +135,6 @@ impl Receives {
         let nobody = Queue::default();
         let queue = self.queues.get(qp as usize).unwrap_or(&nobody);
         (self.found, self.receive) = queue.find(seq, msn);
-        self.timer = queue.timer;
         self.waits = ANSWER_CLOCKS;
         self.looked = (qp, seq, msn);
     }
@@ -149,11 +146,11 @@ impl Receives {
     }
 
     /// One clock: the answer as it stands, if it is there already.
-    pub fn answer(&mut self) -> Option<[(&'static str, u64); 5]> {
+    pub fn answer(&mut self) -> Option<[(&'static str, u64); 4]> {
         self.waits = self.waits.saturating_sub(1);
         let r = self.receive;
         let fields = [("rq_addr", r.addr), ("rq_len", r.len.into()), ("rq_lkey", r.lkey.into())];
         let [a, b, c] = fields;
-        (self.waits == 0).then_some([("rq_found", self.found), ("rq_timer", self.timer.into()), a, b, c])
+        (self.waits == 0).then_some([("rq_found", self.found), a, b, c])
     }
 }

@@ -49,6 +49,7 @@ pub fn rig(build: &BuildConfig, seed: u64) -> Rig {
         got_errors: VecDeque::new(),
         errors: VecDeque::new(),
         qp_error: vec![false; c.qps],
+        refusals: vec![0; c.qps],
         qperr_next: 0,
         starts: vec![],
         next: vec![],
@@ -94,8 +95,10 @@ impl Rig {
     pub fn freeze(&mut self) {
         self.settle();
         self.frozen = true;
-        for _ in 0..300 {
+        for qp in (0..300).map(|step| step % QPS) {
+            self.bench.set("asked_qp", qp.into());
             self.step();
+            assert_eq!(self.bench.get("refusal"), u64::from(self.refusals[qp as usize]), "QP {qp} at cycle {}", self.cycle);
         }
         self.settle();
     }
@@ -125,27 +128,29 @@ impl Rig {
         self.freeze();
         let conn = (qp % u32::from(CONNS)) as u16;
         let start = 0xFF_FFF0 + qp;
-        let (timer, rx_start_msn) = (3 + 5 * qp as u8, start & 0xFF_FFFF);
-        let config = QpConfig { pd: 7, rx_start_msn, min_rnr_timer: timer, ..QpConfig::new(conn, 0x200 + qp) };
-        self.receives.queues[qp as usize] = Queue::new(qp, timer);
+        let (min_rnr_timer, rx_start_msn) = (3 + 5 * qp as u8, start & 0xFF_FFFF);
+        let config = QpConfig { pd: 7, rx_start_msn, min_rnr_timer, ..QpConfig::new(conn, 0x200 + qp) };
+        self.receives.queues[qp as usize] = Queue::new(qp);
         self.model.open_qp(qp, &config).expect("a queue pair");
         let mut words = [0; 10];
         words[0] = 1 | 7 << 2 | u32::from(conn) << 16;
         words[1] = 0x200 + qp;
-        words[7] = 7;
+        words[7] = 7 | u32::from(min_rnr_timer) << 16;
         words[9] = start & 0xFF_FFFF;
         self.cfg(3, qp, &words);
         self.qp_error[qp as usize] = false;
+        self.refusals[qp as usize] = 0;
         self.streams[qp as usize] = Stream { msn: start & 0xFF_FFFF, ..Stream::default() };
         self.missing.retain(|m| m.2.dest_qp != qp || matches!(m.2.body, Body::Nop { .. }));
         self.frozen = false;
     }
 
-    /// D2: what an open queue pair allows changes; the packets under way come before.
-    pub fn allow(&mut self, qp: u32, remote_write: bool) {
+    /// D2, Q2: what an open queue pair allows changes, and its RNR timer; the packets under way come before.
+    pub fn allow(&mut self, qp: u32, remote_write: bool, min_rnr_timer: u8) {
         self.freeze();
-        self.model.set_access(qp, QpAccess { remote_write, ..QpAccess::ALL });
-        self.cfg(6, qp, &[3 << 3 | u32::from(remote_write) << 2]);
+        self.model.set_terms(qp, QpAccess { remote_write, ..QpAccess::ALL }, min_rnr_timer);
+        let word = 3 << 3 | u32::from(remote_write) << 2;
+        self.cfg(6, qp, &[word, 0, 0, 0, 0, 0, 0, u32::from(min_rnr_timer) << 16]);
         self.frozen = false;
     }
 

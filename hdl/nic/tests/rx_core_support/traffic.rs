@@ -199,8 +199,8 @@ pub fn traffic(build: &BuildConfig, seed: u64, rounds: u64, odd: u64, fault: u64
             }
             for qp in 0..QPS {
                 if rig.rng.chance(8) {
-                    let allowed = rig.rng.chance(60);
-                    rig.allow(qp, allowed);
+                    let (allowed, timer) = (rig.rng.chance(60), (round % 32) as u8);
+                    rig.allow(qp, allowed, timer);
                 }
             }
             if rig.rng.chance(10) {

@@ -175,10 +175,10 @@ impl<P: Profile, C: CongestionControl> Nic<P, C> {
         Ok(())
     }
 
-    /// D2: names what an open QP allows its peer after it was opened. A QP that is closed allows nothing.
-    pub fn set_access(&mut self, qpn: u32, access: QpAccess) {
+    /// D2, Q2: names what an open QP allows its peer and its RNR timer after it was opened. A QP that is closed allows nothing.
+    pub fn set_terms(&mut self, qpn: u32, access: QpAccess, min_rnr_timer: u8) {
         if let Ok(qp) = self.qp_mut(qpn) {
-            qp.config.access = access;
+            (qp.config.access, qp.config.min_rnr_timer) = (access, min_rnr_timer);
         }
     }
 

@@ -58,7 +58,6 @@ impl<const W: usize> Logic for RecvQueue<W> {
             seen_complete,
             same_msn,
             buffer,
-            timer,
             found,
             last_imm,
             collect,
@@ -106,7 +105,6 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.new_fixed.next.shared = self.cfg_data.val().get_bit(5)
             & ((bit_cast::<24, 16>(self.cfg_data.val().get_bits::<16>(144)) + 1) <= self.srq_count.val());
         self.new_fixed.next.is_srq = false;
-        self.new_look.next.timer = self.cfg_data.val().get_bits::<5>(240);
         self.new_look.next.pd = self.cfg_data.val().get_bits::<16>(224);
         self.new_look.next.shared = self.new_fixed.val().shared;
         self.new_look.next.source = bit_cast::<16, 24>(self.qp_count.val()) + self.cfg_data.val().get_bits::<16>(144);
@@ -182,7 +180,6 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.seen_complete.d.next = self.done.read_data.val().complete;
             self.same_msn.d.next = self.marks.read_data.val().msn == self.msn.q.val();
             self.buffer.d.next = self.buffers.read_data.val();
-            self.timer.d.next = self.looks.read_data.val().timer;
             self.shared.d.next = self.looks.read_data.val().shared;
             self.source.d.next = self.looks.read_data.val().source;
             self.taken_here.d.next = self.arrived_copy.read_data.val();
@@ -233,7 +230,6 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.rq_addr.next = self.buffer.q.val().addr;
         self.rq_len.next = self.buffer.q.val().length;
         self.rq_lkey.next = self.buffer.q.val().lkey;
-        self.rq_timer.next = self.timer.q.val();
 
         comment!("the mark: what the packet makes of the receive that it has found");
         self.new_mark.next = self.seen.q.val();

@@ -24,7 +24,7 @@ const _: () = {
     assert!(table::srq::NUMBER == 7 && table::srq::VALID.bit == 0 && table::srq::PD.bit == 224);
     assert!(table::srq::RQ_LOG2.bit == 136 && table::srq::RQ_BASE.bit == 320);
     assert!(table::qp::NUMBER == 3 && table::qp::RQ_LOG2.bit == 136 && table::qp::RCQ_LOG2.bit == 140);
-    assert!(table::qp::MIN_RNR_TIMER.bit == 240 && table::qp::RQ_BASE.bit == 320 && table::qp::RCQ_BASE.bit == 384);
+    assert!(table::qp::RQ_BASE.bit == 320 && table::qp::RCQ_BASE.bit == 384);
     assert!(ring::recv::BYTES == 32 && ring::recv::LKEY.bit == 32 && ring::recv::ADDR.bit == 64);
     assert!(ring::recv::LENGTH.bit == 128 && ring::recv::WR_ID.bit == 192);
     assert!(ring::cqe::STATUS.bit == 0 && ring::cqe::OPCODE.bit == 8 && ring::cqe::PHASE.bit == 16 && ring::cqe::IMM.bit == 24);
@@ -68,8 +68,6 @@ pub struct RecvQueue<const W: usize> {
     pub rq_addr: Signal<Out, Bits<64>>,
     pub rq_len: Signal<Out, Bits<32>>,
     pub rq_lkey: Signal<Out, Bits<32>>,
-    /// The QP's MIN_RNR_TIMER.
-    pub rq_timer: Signal<Out, Bits<5>>,
     /// From the look until the commit of its step.
     pub rq_step: Signal<In, Bit>,
     /// The record of a step of rx_core: what it completed may be reported from the next clock on.
@@ -184,7 +182,6 @@ pub struct RecvQueue<const W: usize> {
     seen_complete: DFF<Bit>,
     same_msn: DFF<Bit>,
     buffer: DFF<RecvBuffer>,
-    timer: DFF<Bits<5>>,
     found: DFF<Bits<2>>,
     last_imm: DFF<Bits<32>>,
     collect: DFF<Bits<256>>,
@@ -288,14 +285,14 @@ impl<const W: usize> RecvQueue<W> {
             shift_down: Constant::new((W.min(256) as u64).to_bits()),
             one16: Constant::new(1u64.to_bits());
             clock, reset, fault, rdoorbell_valid, rdoorbell_ready, rdoorbell_qp, rdoorbell_index, cfg_valid, cfg_table, cfg_index,
-            cfg_data, cfg_busy, completion_busy, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_timer,
+            cfg_data, cfg_busy, completion_busy, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey,
             rq_step, rx_commit, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol, rq_by_write, rq_failed, pass_valid,
             pass_ready, pass_qp, pass_slot, pass_ticket, flush_valid, flush_ready, flush_qp, done_count, rr_desc_valid,
             rr_desc_ready, rr_desc_addr, rr_desc_len, rr_valid, rr_ready, rr_data, rr_last, rcqe_valid, rcqe_ready, rcqe_addr,
             rcqe_data, init_done, commit_recv_valid, commit_recv_qp, commit_recv_index, commit_recv_data, commit_rcqe_valid,
             commit_rcqe_qp, commit_rcqe_data, step, task, walk, cleared, cfg_held, held_index, held, held_look, qp, bell, at, ring,
             arrivals, mark, complete, reached, wr_id, has, room, want, disturbed, pass_open, step_qp, step_row, look_1, look_2, look_3, shared, source, pd, untaken, left, oldest, oldest_wr_id, taken_here, took, took_queue, seq,
-            msn, ahead, have, seen, seen_complete, same_msn, buffer, timer, found, last_imm, collect, collected, record_valid,
+            msn, ahead, have, seen, seen_complete, same_msn, buffer, found, last_imm, collect, collected, record_valid,
             record_qp, record_index, record, out_valid, out_addr, out_data, new_state, new_mark, new_done, new_fixed, new_look, of_shared, asks_shared, takes, took_go, skips, closes, ends, flushes, number, mine, new_buffer,
             new_pass, rang, visit_first, look_seq, own_row, clear_row, busy, of_held, may_apply, push, complete_ok, flush_ok, emits, fetches, waited,
             status, opcode, phase, has_imm, sol, length, last_word, words, ring_mask, cq_mask, record_go, arrives, drops,

@@ -19,8 +19,6 @@ pub struct RqFixed {
 /// What a look needs of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct RqLook {
-    /// MIN_RNR_TIMER.
-    pub timer: Bits<5>,
     pub pd: Bits<16>,
     pub shared: Bit,
     /// Its shared queue.

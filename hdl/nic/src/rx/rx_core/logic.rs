@@ -572,6 +572,12 @@ impl Logic for RxCore {
         self.tables.fail.next = self.fails.val();
         self.tables.fail_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
         self.tables.fail_row.next = self.check.qp.val();
+        self.tables.fail_code.next = self.check.code.val();
+        if self.is_run.q.val() {
+            self.tables.fail_code.next = self.run_code.val();
+        }
+        self.tables.asked_qp.next = self.asked_qp.val();
+        self.refusal.next = self.tables.refusal.val();
         self.tables.open_conn.next = self.setup.conn_write.val();
         self.tables.open_qp.next = self.setup.qp_write.val();
         self.tables.open_path.next = self.setup.path_write.val();
@@ -620,7 +626,7 @@ impl Logic for RxCore {
         self.collect.code.next = self.check.code.val();
         self.collect.bad_qp.next = self.check.bad_qp.val();
         self.collect.rnr.next = self.check.rnr.val();
-        self.collect.rnr_timer.next = bit_cast::<6, 5>(self.rq_timer.val());
+        self.collect.rnr_timer.next = bit_cast::<6, 5>(self.check.rnr_timer.val());
         if self.check.busy.val() {
             comment!("busy, 10 us");
             self.collect.rnr_timer.next = 33.into();

@@ -165,7 +165,6 @@ pub struct RxCore {
     pub rq_addr: Signal<In, Bits<64>>,
     pub rq_len: Signal<In, Bits<32>>,
     pub rq_lkey: Signal<In, Bits<32>>,
-    pub rq_timer: Signal<In, Bits<5>>,
     /// The receive found belongs to this message from now on, whether the packet is refused or not.
     pub rq_mark: Signal<Out, Bit>,
     /// With `rq_mark`: the packet is accepted, and what its message's completion tells.
@@ -262,6 +261,9 @@ pub struct RxCore {
     pub rxerr_ready: Signal<In, Bit>,
     pub rxerr_qp: Signal<Out, Bits<16>>,
     /// completion's error bits: the bit of the QP addressed in the previous clock.
+    /// With which code this QP has refused its peer (R4), one clock later.
+    pub asked_qp: Signal<In, Bits<16>>,
+    pub refusal: Signal<Out, Bits<3>>,
     pub qperr_addr: Signal<Out, Bits<16>>,
     pub qperr_data: Signal<In, Bit>,
     pub commit_row_valid: Signal<Out, Bit>,
@@ -403,7 +405,7 @@ impl RxCore {
             op_send: Constant::new(opcode_value("SEND").to_bits());
             clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
             others_busy, commit_row_valid, commit_row_table, commit_row_index, init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, ack_valid,
-            ack_ready, portset_valid, portset_conn, portset_path, portset_port, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, qperr_addr, qperr_data,
+            ack_ready, portset_valid, portset_conn, portset_path, portset_port, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, asked_qp, refusal, qperr_addr, qperr_data,
             commit_rx_valid,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
             hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm,
@@ -416,7 +418,7 @@ impl RxCore {
             commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
             commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
             commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
-            rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_timer, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
+            rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
             rq_by_write, rq_failed, pass_valid, pass_ready, pass_qp, pass_slot, pass_ticket,
             ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_reached_ok, ask_early_ok, ask_none, ask_failed, ask_take, ask_row,
             reached, reached_qp, reached_msn, reached_ticket, check_valid, check_ready, check_done, check_code, check_addr,
