@@ -47,6 +47,11 @@ fn one_step_begins_in_the_order_of_priorities() {
         let want = reference(may, choose, idle, &mut others);
         assert_eq!(got, want.into_iter().collect::<Vec<_>>(), "clock {clock}: may {may:?} choose {choose} idle {idle}");
         if let Some(step) = want {
+            assert_eq!(
+                (b.get("first_ack") == 1, b.get("first_timer") == 1),
+                (step == 0, step == 1 || step == 2),
+                "clock {clock}"
+            );
             begun[step] += 1;
             waited = if step == SLOT || !may[SLOT] { 0 } else { waited + 1 };
             assert!(waited <= 4, "clock {clock}: {waited} steps overtook a slot");

@@ -86,6 +86,7 @@ pub struct Csr {
     commit_where: DFF<Bits<32>>,
     /// One idle cycle after a broadcast, in which `cfg_busy` rises.
     commit_settle: DFF<Bit>,
+    settling: DFF<Bit>,
     bell_valid: DFF<Bit>,
     bell: DFF<Bits<32>>,
     rbell_valid: DFF<Bit>,
@@ -228,6 +229,7 @@ impl Csr {
             commit_valid: Default::default(),
             commit_where: Default::default(),
             commit_settle: Default::default(),
+            settling: Default::default(),
             bell_valid: Default::default(),
             bell: Default::default(),
             rbell_valid: Default::default(),
@@ -296,6 +298,7 @@ impl Logic for Csr {
             commit_valid,
             commit_where,
             commit_settle,
+            settling,
             bell_valid,
             bell,
             rbell_valid,
@@ -348,7 +351,9 @@ impl Logic for Csr {
         comment!(
             "a doorbell waits for the rows that were written before it: a queue pair's first work finds it open everywhere"
         );
-        self.unsettled.next = self.commit_valid.q.val() | self.commit_settle.q.val() | self.cfg_busy.val();
+        // a block shows that it is busy two clocks after the write at the latest, and that is seen a clock late
+        self.settling.d.next = self.commit_valid.q.val() | self.commit_settle.q.val() | self.cfg_busy.val();
+        self.unsettled.next = self.commit_valid.q.val() | self.settling.q.val();
         self.blocked.next = false;
         if self.write_address.q.val() == self.a_table_commit.val() {
             self.blocked.next = self.unsettled.val() | !self.init_done.val();
@@ -447,7 +452,7 @@ impl Logic for Csr {
         if self.init_done.val() {
             self.status.next = 1.into();
         }
-        if self.cfg_busy.val() | self.commit_valid.q.val() | self.commit_settle.q.val() {
+        if self.unsettled.val() {
             self.status.next = self.status.val() | 2;
         }
         self.value.next = 0.into();
@@ -510,6 +515,7 @@ impl Logic for Csr {
             self.read_done.d.next = false;
             self.commit_valid.d.next = false;
             self.commit_settle.d.next = false;
+            self.settling.d.next = false;
             self.commit_where.d.next = 0.into();
             self.bell_valid.d.next = false;
             self.bell.d.next = 0.into();

@@ -1,6 +1,6 @@
 //! cqe_writer: CQEs on their way to host memory.
 //! In: `write` with a CQE, unless `full`. Out: the write port `cw`, a descriptor and its data for each CQE, in their order.
-//! Guarantees: each CQE is written once.
+//! Guarantees: each CQE is written once. One waits in a register in front of the FIFO, so what decides on it ends there.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use mrnic_emit::comment;
@@ -35,6 +35,8 @@ pub struct CqeWriter<const W: usize> {
     pub cw_ready: Signal<In, Bit>,
     pub cw_data: Signal<Out, Bits<W>>,
     pub cw_last: Signal<Out, Bit>,
+    waits: DFF<Bit>,
+    waiting: DFF<CqeWrite>,
     cqes: Fifo<CqeWrite>,
     beat: DFF<Bits<3>>,
     desc_sent: DFF<Bit>,
@@ -53,7 +55,7 @@ impl<const W: usize> CqeWriter<W> {
             last_beat: Constant::new((beats - 1).to_bits()),
             beat_shift: Constant::new((if W >= 256 { 0 } else { W as u64 }).to_bits());
             clock, reset, write, cqe, full, cw_desc_valid, cw_desc_ready, cw_desc_addr, cw_desc_len, cw_valid, cw_ready, cw_data,
-            cw_last, beat, desc_sent, data_sent, beat_at,
+            cw_last, waits, waiting, beat, desc_sent, data_sent, beat_at,
         })
     }
 }
@@ -62,12 +64,16 @@ impl<const W: usize> Logic for CqeWriter<W> {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module cqe_writer: CQEs to host memory");
-        dff_setup!(self, clock, beat, desc_sent, data_sent);
+        dff_setup!(self, clock, waits, waiting, beat, desc_sent, data_sent);
         clock!(self, clock, cqes);
         self.cqes.reset.next = self.reset.val();
-        self.cqes.write.next = self.write.val();
-        self.cqes.data_in.next = self.cqe.val();
-        self.full.next = self.cqes.full.val();
+        self.cqes.write.next = self.waits.q.val();
+        self.cqes.data_in.next = self.waiting.q.val();
+        self.full.next = self.waits.q.val() & self.cqes.full.val();
+        if !self.cqes.full.val() | !self.waits.q.val() {
+            self.waits.d.next = self.write.val();
+            self.waiting.d.next = self.cqe.val();
+        }
         self.cw_desc_valid.next = !self.cqes.empty.val() & !self.desc_sent.q.val();
         self.cw_desc_addr.next = self.cqes.data_out.val().addr;
         self.cw_desc_len.next = 32.into();
@@ -98,6 +104,7 @@ impl<const W: usize> Logic for CqeWriter<W> {
             self.beat.d.next = 0.into();
         }
         if self.reset.val() {
+            self.waits.d.next = false;
             self.beat.d.next = 0.into();
             self.desc_sent.d.next = false;
             self.data_sent.d.next = false;

@@ -118,6 +118,11 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     last2: DFF<Bit>,
     first2: DFF<Bit>,
     index2: DFF<Bits<16>>,
+    /// Bit f: in form f the opcode, the bit imm lies in this beat.
+    opcode_here2: DFF<Bits<4>>,
+    imm_here2: DFF<Bits<4>>,
+    opcode_here: Signal<Local, Bits<4>>,
+    imm_here: Signal<Local, Bits<4>>,
     /// Bit k: it is k.
     at2: DFF<Bits<9>>,
     bytes2: DFF<Bits<8>>,
@@ -146,6 +151,8 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     lane3: DFF<Bits<4>>,
     region3: DFF<Bits<18>>,
     left3: DFF<Bits<18>>,
+    /// It is not 0.
+    more3: DFF<Bit>,
     stored3: DFF<Bit>,
     beat: [DFF<Bits<W>>; NB],
     // to the CRC
@@ -172,6 +179,7 @@ pub struct RxParser<const W: usize, const K: usize, const NB: usize> {
     masked: Signal<Local, Bits<W>>,
     region: Signal<Local, Bits<18>>,
     left: Signal<Local, Bits<18>>,
+    any_left: Signal<Local, Bit>,
     aligned: Signal<Local, Bits<W>>,
     at_payload: Signal<Local, Bit>,
     stores: Signal<Local, Bit>,
@@ -340,11 +348,11 @@ impl<const W: usize, const K: usize, const NB: usize> RxParser<W, K, NB> {
             hdr_msn, hdr_first, hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, hdr_ts_echo, hdr_service, hdr_ce,
             hdr_dup, hdr_flags, hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn,
             pl_valid, pl_ready, pl_data, pl_last, commit_drop_valid, commit_drop_reason, keep_last, undecided, inside,
-            valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2, at1, at2, bytes2, outer2, inner2, vlan2,
+            valid1, data1, keep1, last1, first1, index1, valid2, data2, last2, first2, index2, opcode_here2, imm_here2, opcode_here, imm_here, at1, at2, bytes2, outer2, inner2, vlan2,
             ipv4_2, ipv6_2, length2, ip_last2, crc_done2, valid3, data3, last3, index3, bytes3, vlan3, ipv4_3, ipv6_3, places3,
-            kind3, imm3, payload_beat3, lane3, region3, left3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
+            kind3, imm3, payload_beat3, lane3, region3, left3, more3, stored3, crc_valid, crc_first, crc_last, crc_unused, crc_data, drop_valid, drop_reason,
             admit, take, move1, move2, move3, outer_raw, inner_raw, kind, length_raw, form2, form1, ends, tail, masked, region,
-            left, aligned, at_payload, stores, opcode, places2, kind2, imm2, variant2, payload_beat2, lane2, decide, good, useful, passed, record, head,
+            left, any_left, aligned, at_payload, stores, opcode, places2, kind2, imm2, variant2, payload_beat2, lane2, decide, good, useful, passed, record, head,
         })
     }
 }
@@ -369,6 +377,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             last2,
             first2,
             index2,
+            opcode_here2,
+            imm_here2,
             at2,
             bytes2,
             outer2,
@@ -394,6 +404,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             lane3,
             region3,
             left3,
+            more3,
             stored3,
             crc_valid,
             crc_first,
@@ -437,6 +448,13 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             }
         }
         self.left.next = self.left3.q.val();
+        comment!("whether anything is left is decided beside how much: the moves of all stages wait for it");
+        self.any_left.next = self.more3.q.val();
+        if self.at_payload.val() {
+            self.any_left.next = self.places3.q.val()
+                & !self.region3.q.val().get_bits::<5>(13).any()
+                & self.region3.q.val().get_bits::<13>(0).any();
+        }
         if self.at_payload.val() {
             comment!("a payload of 8 KiB or more (or of negative length) is not stored: its frame is dropped");
             self.left.next = self.region3.q.val();
@@ -444,7 +462,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
                 self.left.next = 0.into();
             }
         }
-        self.stores.next = self.valid3.q.val() & (self.last3.q.val() | self.valid2.q.val()) & self.left.val().any();
+        self.stores.next = self.valid3.q.val() & (self.last3.q.val() | self.valid2.q.val()) & self.any_left.val();
         self.move3.next =
             self.valid3.q.val() & (self.last3.q.val() | self.valid2.q.val()) & !(self.stores.val() & self.payload.full.val());
         self.move2.next = self.valid2.q.val() & (!self.valid3.q.val() | self.move3.val());
@@ -501,6 +519,12 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         for k in 0..9 {
             self.at1.next = self.at1.val().replace_bit(k, self.index1.q.val() == k.to_bits::<16>());
         }
+        self.opcode_here.next = 0.into();
+        self.imm_here.next = 0.into();
+        for f in 0..4 {
+            self.opcode_here.next = self.opcode_here.val().replace_bit(f, self.index1.q.val() == self.opcode_beat[f].val());
+            self.imm_here.next = self.imm_here.val().replace_bit(f, self.index1.q.val() == self.imm_beat[f].val());
+        }
         self.length_raw.next = 0.into();
         for f in 0..4 {
             if self.form1.val() == f.to_bits::<2>() {
@@ -517,6 +541,8 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             self.first2.d.next = self.first1.q.val();
             self.index2.d.next = self.index1.q.val();
             self.at2.d.next = self.at1.val();
+            self.opcode_here2.d.next = self.opcode_here.val();
+            self.imm_here2.d.next = self.imm_here.val();
             self.bytes2.d.next = self.beat_bytes.val().get_bits::<8>(0);
             if self.last1.q.val() {
                 self.bytes2.d.next = 0.into();
@@ -590,7 +616,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
         self.opcode.next = 0.into();
         for f in 0..4 {
             if self.form2.val() == f.to_bits::<2>() {
-                if self.index2.q.val() == self.opcode_beat[f].val() {
+                if self.opcode_here2.q.val().get_bit(f) {
                     self.opcode.next = self.data2.q.val().get_bits::<8>(self.opcode_at[f].val().index());
                     self.kind2.next = 0.into();
                     if self.sends.val() & (self.opcode.val() == self.op_send.val()) {
@@ -604,7 +630,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
                     }
                     self.places2.next = self.kind2.val().any() | (self.opcode.val() == self.op_write.val());
                 }
-                if self.index2.q.val() == self.imm_beat[f].val() {
+                if self.imm_here2.q.val().get_bit(f) {
                     self.imm2.next = self.sends.val() & self.data2.q.val().get_bit(self.imm_at[f].val().index());
                 }
             }
@@ -636,7 +662,9 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             self.valid3.d.next = false;
             self.stored3.d.next = (self.stored3.q.val() | self.stores.val()) & !self.last3.q.val();
             self.left3.d.next = 0.into();
+            self.more3.d.next = false;
             if (self.left.val() > self.beat_bytes.val()) & !self.last3.q.val() {
+                self.more3.d.next = true;
                 self.left3.d.next = self.left.val() - self.beat_bytes.val();
             }
         }
@@ -777,6 +805,7 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             self.valid3.d.next = false;
             self.stored3.d.next = false;
             self.left3.d.next = 0.into();
+            self.more3.d.next = false;
             self.crc_valid.d.next = false;
             self.drop_valid.d.next = false;
         }

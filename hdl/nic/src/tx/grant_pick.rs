@@ -1,7 +1,8 @@
 //! grant_pick: what a transmit slot may do: which paths are ok, which path has a packet to resend (S1).
 //!
 //! In: the eight paths of the connection, in clock 1 of the step (`load`). Out: valid from clock 2 on.
-//! Guarantees: candidates in the order rr, rr+1, .. Clock 1 judges each path for itself and turns them into that order, clock 2 finds the first.
+//! Guarantees: candidates in the order rr, rr+1, .. Clock 1 judges each path for itself, turns them into that order and
+//! knows whether there is any; clock 2 finds the first, in a tree of pairs.
 use super::filled::filled;
 use super::rows::{ConnCfg, PathTx};
 use crate::config::BuildConfig;
@@ -33,12 +34,15 @@ pub struct GrantPick {
     ok_reg: DFF<Bits<8>>,
     pipe_reg: DFF<Bits<72>>,
     window_reg: DFF<Bits<72>>,
-    /// Some path is ok.
+    /// Some path is ok, ready, stranded.
     any_ok: DFF<Bit>,
+    any_ready: DFF<Bit>,
+    any_stranded: DFF<Bit>,
     // bit i: of path rr + i
     ready_reg: DFF<Bits<8>>,
     stranded_reg: DFF<Bits<8>>,
-    rr_reg: DFF<Bits<3>>,
+    /// Path rr + i.
+    turn_reg: [DFF<Bits<3>>; 8],
     paths_reg: DFF<Bits<4>>,
     mask_reg: DFF<Bits<3>>,
     element: Signal<Local, PathTx>,
@@ -56,9 +60,13 @@ pub struct GrantPick {
     path_count: Signal<Local, Bits<4>>,
     mask: Signal<Local, Bits<3>>,
     turn: Signal<Local, Bits<3>>,
-    found: Signal<Local, Bit>,
-    moved: Signal<Local, Bit>,
-    picked: Signal<Local, Bits<3>>,
+    is_path: Signal<Local, Bits<8>>,
+    pair_found: [Signal<Local, Bit>; 4],
+    pair_moves: [Signal<Local, Bit>; 4],
+    pair_home: [Signal<Local, Bits<3>>; 4],
+    half_found: [Signal<Local, Bit>; 2],
+    half_moves: [Signal<Local, Bit>; 2],
+    half_home: [Signal<Local, Bits<3>>; 2],
     nth: [Constant<Bits<3>>; 8],
     /// W: packets a path may have outstanding.
     span_max: Constant<Bits<9>>,
@@ -68,11 +76,18 @@ impl GrantPick {
     pub fn new(config: &BuildConfig) -> Self {
         filled!(GrantPick {
             path_tx: array_init::array_init(|_| Default::default()),
+            turn_reg: array_init::array_init(|_| Default::default()),
+            pair_found: array_init::array_init(|_| Default::default()),
+            pair_moves: array_init::array_init(|_| Default::default()),
+            pair_home: array_init::array_init(|_| Default::default()),
+            half_found: array_init::array_init(|_| Default::default()),
+            half_moves: array_init::array_init(|_| Default::default()),
+            half_home: array_init::array_init(|_| Default::default()),
             nth: array_init::array_init(|i| Constant::new((i as u64).to_bits())),
             span_max: Constant::new((config.window_bits as u64).to_bits());
             clock, fault, load, cfg, rr, ok, pipe, window, resend, home, moves, paths, path_mask, ok_reg, pipe_reg,
-            window_reg, any_ok, ready_reg, stranded_reg, rr_reg, paths_reg, mask_reg, element, room, moving, span, is_ok, ready,
-            stranded, all_pipe, all_window, turned_ready, turned_stranded, candidates, path_count, mask, turn, found, moved, picked,
+            window_reg, any_ok, any_ready, any_stranded, ready_reg, stranded_reg, paths_reg, mask_reg, element, room, moving, span, is_ok, ready,
+            stranded, all_pipe, all_window, turned_ready, turned_stranded, candidates, path_count, mask, turn, is_path,
         })
     }
 }
@@ -81,7 +96,24 @@ impl Logic for GrantPick {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module grant_pick: usable paths and the path to resend on (S1)");
-        dff_setup!(self, clock, ok_reg, pipe_reg, window_reg, any_ok, ready_reg, stranded_reg, rr_reg, paths_reg, mask_reg);
+        dff_setup!(
+            self,
+            clock,
+            ok_reg,
+            pipe_reg,
+            window_reg,
+            any_ok,
+            any_ready,
+            any_stranded,
+            ready_reg,
+            stranded_reg,
+            paths_reg,
+            mask_reg
+        );
+        for i in 0..8 {
+            self.turn_reg[i].clock.next = self.clock.val();
+            self.turn_reg[i].d.next = self.turn_reg[i].q.val();
+        }
         self.is_ok.next = 0.into();
         self.ready.next = 0.into();
         self.stranded.next = 0.into();
@@ -110,17 +142,21 @@ impl Logic for GrantPick {
         }
         self.path_count.next = 1.into();
         self.mask.next = 0.into();
+        self.is_path.next = 1.into();
         if self.cfg.val().paths_log2 == 1 {
             self.path_count.next = 2.into();
             self.mask.next = 1.into();
+            self.is_path.next = 3.into();
         }
         if self.cfg.val().paths_log2 == 2 {
             self.path_count.next = 4.into();
             self.mask.next = 3.into();
+            self.is_path.next = 15.into();
         }
         if self.cfg.val().paths_log2 == 3 {
             self.path_count.next = 8.into();
             self.mask.next = 7.into();
+            self.is_path.next = 255.into();
         }
         self.turned_ready.next = 0.into();
         self.turned_stranded.next = 0.into();
@@ -129,6 +165,9 @@ impl Logic for GrantPick {
             self.turned_ready.next = self.turned_ready.val().replace_bit(i, self.ready.val().get_bit(self.turn.val().index()));
             self.turned_stranded.next =
                 self.turned_stranded.val().replace_bit(i, self.stranded.val().get_bit(self.turn.val().index()));
+            if self.load.val() {
+                self.turn_reg[i].d.next = self.turn.val();
+            }
         }
         if self.load.val() {
             self.ok_reg.d.next = self.is_ok.val();
@@ -137,7 +176,8 @@ impl Logic for GrantPick {
             self.any_ok.d.next = self.is_ok.val().any();
             self.ready_reg.d.next = self.turned_ready.val();
             self.stranded_reg.d.next = self.turned_stranded.val();
-            self.rr_reg.d.next = self.rr.val();
+            self.any_ready.d.next = (self.ready.val() & self.is_path.val()).any();
+            self.any_stranded.d.next = (self.stranded.val() & self.is_path.val()).any();
             self.paths_reg.d.next = self.path_count.val();
             self.mask_reg.d.next = self.mask.val();
         }
@@ -146,23 +186,34 @@ impl Logic for GrantPick {
         if self.any_ok.q.val() {
             self.candidates.next = self.ready_reg.q.val() | self.stranded_reg.q.val();
         }
-        self.found.next = false;
-        self.moved.next = false;
-        self.picked.next = 0.into();
-        for i in 0..8 {
-            self.turn.next = (self.rr_reg.q.val() + self.nth[i].val()) & self.mask_reg.q.val();
-            if self.candidates.val().get_bit(i) & !self.found.val() {
-                self.found.next = true;
-                self.moved.next = self.stranded_reg.q.val().get_bit(i);
-                self.picked.next = self.turn.val();
+        for n in 0..4 {
+            self.pair_found[n].next = self.candidates.val().get_bit(n * 2) | self.candidates.val().get_bit(n * 2 + 1);
+            self.pair_moves[n].next = self.stranded_reg.q.val().get_bit(n * 2 + 1);
+            self.pair_home[n].next = self.turn_reg[n * 2 + 1].q.val();
+            if self.candidates.val().get_bit(n * 2) {
+                self.pair_moves[n].next = self.stranded_reg.q.val().get_bit(n * 2);
+                self.pair_home[n].next = self.turn_reg[n * 2].q.val();
             }
         }
+        for n in 0..2 {
+            self.half_found[n].next = self.pair_found[n * 2].val() | self.pair_found[n * 2 + 1].val();
+            self.half_moves[n].next = self.pair_moves[n * 2 + 1].val();
+            self.half_home[n].next = self.pair_home[n * 2 + 1].val();
+            if self.pair_found[n * 2].val() {
+                self.half_moves[n].next = self.pair_moves[n * 2].val();
+                self.half_home[n].next = self.pair_home[n * 2].val();
+            }
+        }
+        self.moves.next = self.half_moves[1].val();
+        self.home.next = self.half_home[1].val();
+        if self.half_found[0].val() {
+            self.moves.next = self.half_moves[0].val();
+            self.home.next = self.half_home[0].val();
+        }
+        self.resend.next = self.any_ready.q.val() | (self.any_ok.q.val() & self.any_stranded.q.val());
         self.ok.next = self.ok_reg.q.val();
         self.pipe.next = self.pipe_reg.q.val();
         self.window.next = self.window_reg.q.val();
-        self.resend.next = self.found.val();
-        self.home.next = self.picked.val();
-        self.moves.next = self.moved.val();
         self.paths.next = self.paths_reg.q.val();
         self.path_mask.next = self.mask_reg.q.val();
     }

@@ -101,6 +101,8 @@ pub struct RetransmitQueue {
     finish_op: DFF<QueueOp>,
     // an alloc that waits for a free; it tries again after each
     parked: DFF<Bit>,
+    /// Less than three chunks were unused in the clock before.
+    scarce: DFF<Bit>,
     try_again: DFF<Bit>,
     parked_row: DFF<Bits<24>>,
     parked_slot: DFF<Bits<3>>,
@@ -153,7 +155,7 @@ impl RetransmitQueue {
             seq_first, seq_last, seq_kind, seq_rsp_kind, ret_rsp_kind, seq_rsp_valid, seq_rsp_qp, seq_rsp_msn, seq_rsp_index, seq_rsp_bytes, seq_rsp_first,
             seq_rsp_last, ret_valid, ret_ready, ret_row, ret_ppsn, ret_rsp_valid, ret_rsp_qp, ret_rsp_msn,
             ret_rsp_bytes, room, flush_valid, flush_conn, flush_busy, init_done, mapping, op, row, slot, entry,
-            finishing, finish_op, parked, try_again, parked_row, parked_slot, parked_entry, flush_wait, flush_on,
+            finishing, finish_op, parked, scarce, try_again, parked_row, parked_slot, parked_entry, flush_wait, flush_on,
             flush_look, flush_row, accept, may, retry, accept_row, accept_ppsn, map_row, known, bit, in_use, left, stores,
             chunk, walk, ready,
         })
@@ -183,6 +185,7 @@ impl Logic for RetransmitQueue {
             flush_on,
             flush_look,
             flush_row,
+            scarce,
             walk,
             ready
         );
@@ -299,8 +302,10 @@ impl Logic for RetransmitQueue {
         self.ret_rsp_msn.next = self.entries.read_data.val().msn;
         self.ret_rsp_bytes.next = self.entries.read_data.val().bytes;
         self.ret_rsp_kind.next = self.entries.read_data.val().kind;
+        // an alloc may take a chunk in this clock: the last one if two were left in the clock before
+        self.scarce.d.next = self.unused.count.val() < 3;
         self.room.next = !self.unused.empty.val() & !self.parked.q.val();
-        if self.mapping.q.val() & (self.op.q.val() == QueueOp::Alloc) & (self.unused.count.val() == 1) {
+        if self.mapping.q.val() & (self.op.q.val() == QueueOp::Alloc) & self.scarce.q.val() {
             self.room.next = false;
         }
 

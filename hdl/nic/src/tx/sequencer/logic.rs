@@ -23,6 +23,12 @@ impl Logic for Sequencer {
             word_op,
             at_ack,
             at_slot,
+            at_opened,
+            at_open,
+            at_watch,
+            calm,
+            at_timer,
+            at_resend,
             own_srtt,
             own_longest,
             cum_reg,
@@ -35,7 +41,12 @@ impl Logic for Sequencer {
             packet,
             inflight,
             qp_error,
-            qp_waits,
+            at_pick,
+            ends,
+            skips,
+            asides,
+            responds,
+            empties,
             attempt,
             closed,
             shut,
@@ -78,22 +89,10 @@ impl Logic for Sequencer {
         self.ack_ready.next = self.unpack.ack_ready.val();
         self.ack_taken.next = false;
 
-        comment!("rows of the step, and what the steps make of them by default: nothing");
+        comment!("rows of the step");
         self.here.next = self.tables.here.val();
         self.there.next = self.tables.there.val();
         self.row.next = self.tables.path_ack.val();
-        self.new_tx.next = self.tables.here.val();
-        if self.at_slot.q.val() {
-            self.new_tx.next = self.tables.there.val();
-        }
-        self.new_ack.next = self.tables.path_ack.val();
-        self.new_conn_ack.next = self.tables.conn_ack.val();
-        self.new_conn_tx.next = self.tables.conn_tx.val();
-        self.put_path.next = false;
-        self.put_path_ack.next = false;
-        self.put_conn_tx.next = false;
-        self.put_conn_ack.next = false;
-        self.put_conn_cfg.next = false;
         self.span.next = self.here.val().next_ppsn.get_bits::<9>(0) - self.here.val().cum.get_bits::<9>(0);
         self.span_there.next = self.there.val().next_ppsn.get_bits::<9>(0) - self.there.val().cum.get_bits::<9>(0);
         self.table_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.path.q.val());
@@ -102,6 +101,13 @@ impl Logic for Sequencer {
         comment!("the next step may be chosen in Idle, in the last clock of an acknowledgment that refuses nothing, and in that of a new packet's slot");
         self.at_ack.d.next = (self.step.q.val() == Step::AckRun) & (self.count.q.val() == 2);
         self.at_slot.d.next = (self.step.q.val() == Step::GrantWait) & (self.count.q.val() == 1);
+        self.at_resend.d.next = (self.step.q.val() == Step::PaceWait) & (self.count.q.val() == 1);
+        self.at_timer.d.next = ((self.step.q.val() == Step::TimerRun) & (self.count.q.val() == 2))
+            | ((self.step.q.val() == Step::TimerJudge) & (self.timer.action.val() != 0) & self.timer.gives_up.val());
+        self.at_watch.d.next =
+            (self.at_timer.q.val() & self.timer.goes_down.val()) | (self.at_watch.q.val() & (self.path.q.val() != 7));
+        self.at_open.d.next = self.step.q.val() == Step::OpenRead;
+        self.at_opened.d.next = (self.step.q.val() == Step::OpenRun) & (self.count.q.val() == 2) & (self.path.q.val() == 7);
         self.nak.next = self.unpack.out.val().flags.get_bit(3);
         self.rnr.next = self.unpack.out.val().flags.get_bit(0) & self.sends.val();
         self.choose.next = ((self.step.q.val() == Step::Idle) & self.tables.init_done.val())
@@ -302,11 +308,58 @@ impl Logic for Sequencer {
         self.nak_offset.next = self.unpack.out.val().mak_qp - self.here.val().cum;
         self.nak_span.next = self.here.val().next_ppsn - self.here.val().cum;
 
-        // S2: what is dropped whole; `qp_error` says nothing of an ERROR_RESP, whose QP is not looked at
+        comment!("what ends a slot in GrantPick, unless it resends: decided a clock ahead");
+        self.at_pick.d.next = self.step.q.val() == Step::GrantRead;
         self.is_error_resp.next = self.packet.q.val().kind == 2;
-        self.drops.next = self.shut.q.val()
-            | (self.qp_error.q.val() & !self.is_error_resp.val())
-            | (self.closed.q.val() & self.packet.q.val().kind.any());
+        self.is_shut.next = !self.tables.conn_cfg.val().open;
+        self.is_closed.next = self.is_shut.val() | self.tables.conn_ack.val().error;
+        // S2: what is dropped whole; the error bit says nothing of an ERROR_RESP, whose QP is not looked at
+        self.drops.next = self.is_shut.val()
+            | (self.qperr_data.val() & !self.is_error_resp.val())
+            | (self.is_closed.val() & self.packet.q.val().kind.any());
+        // in a connection in error no response waits for the QP of a message to be in Error
+        self.responds.d.next = self.has_msg.q.val()
+            & self.is_closed.val()
+            & !self.is_shut.val()
+            & self.both.q.val()
+            & !self.packet.q.val().kind.any();
+        // a message of a QP in Error is skipped whole, in a connection in error too, and there every response; what waits of a
+        // closed connection is dropped
+        self.skips.d.next = self.has_msg.q.val()
+            & self.drops.val()
+            & !(self.is_closed.val() & !self.is_shut.val() & self.both.q.val() & !self.packet.q.val().kind.any());
+        // N1: the message of a QP that waits is set aside, whatever the windows say
+        self.asides.d.next = self.has_msg.q.val()
+            & !self.is_closed.val()
+            & !self.drops.val()
+            & self.wait_data.val()
+            & !self.packet.q.val().kind.any();
+        // W3: in a connection in error the QP is about to move to Error; the next slot looks again
+        self.ends.d.next = !self.has_msg.q.val()
+            | self.is_closed.val()
+            | self.drops.val()
+            | (self.wait_data.val() & !self.packet.q.val().kind.any());
+        self.empties.d.next = !self.has_msg.q.val() & self.is_shut.val() & (self.conn.q.val() == self.opening.conn.val());
+        self.resends.next = !self.closed.q.val() & self.slot.resend.val();
+        self.grants.next = self.at_slot.q.val()
+            & self.slot.found.val()
+            & self.slot.cap_ok.val()
+            & self.slot.pace_ok.val()
+            & self.queue_room.val();
+        // the row of the path that failed was SUSPECT, in the clock before as well
+        self.begins_watch.next = self.calm.q.val().get_bit(self.path.q.val().index());
+        self.calm_now.next = 0.into();
+        for p in 0..8 {
+            self.element.next = self.tables.path_tx[p].val();
+            self.calm_now.next = self.calm_now.val().replace_bit(
+                p,
+                (self.element.val().state == 1)
+                    & (self.element.val().next_ppsn.get_bits::<9>(0) == self.element.val().cum.get_bits::<9>(0)),
+            );
+        }
+        self.calm.d.next = self.calm_now.val();
+        self.pick_ends.next = self.at_pick.q.val() & !self.resends.val() & (self.ends.q.val() | !self.queue_room.val());
+        self.pick_skips.next = self.skips.q.val() & (!self.is_error_resp.val() | self.lost_room.val());
         // S6, N1, D7: what is resent without its content
         self.as_nop.next =
             (self.qperr_data.val() & !self.is_error_resp.val()) | (self.withdrawn_data.val() & !self.packet.q.val().kind.any());
@@ -340,12 +393,6 @@ impl Logic for Sequencer {
                 }
             }
             Step::AckFinish => {
-                self.put_path.next = true;
-                self.put_path_ack.next = true;
-                self.put_conn_ack.next = true;
-                self.new_tx.next = self.ack_step.new_path.val();
-                self.new_ack.next = self.ack_step.new_row.val();
-                self.new_conn_ack.next.hint = self.ack_step.hint.val();
                 self.set_valid.next = self.ack_step.set_timer.val();
                 self.set_active.next = self.ack_step.timer_active.val();
                 self.set_deadline.next = self.ack_step.deadline.val();
@@ -454,13 +501,7 @@ impl Logic for Sequencer {
                 }
             }
             Step::TimerFinish => {
-                self.put_path.next = true;
-                self.put_path_ack.next = true;
-                self.put_conn_ack.next = true;
-                self.new_tx.next = self.timer.new_path.val();
-                self.new_ack.next = self.timer.new_row.val();
                 if self.timer.gives_up.val() {
-                    self.new_conn_ack.next.error = true;
                     self.cerr_held.d.next = true;
                     self.cerr_reg.d.next = self.conn.q.val();
                 } else {
@@ -470,7 +511,7 @@ impl Logic for Sequencer {
                     self.out.next.home = self.path.q.val();
                     self.out.next.via = self.path.q.val();
                     self.out.next.ppsn = self.here.val().next_ppsn;
-                    self.out.next.port = self.new_tx.val().port;
+                    self.out.next.port = self.timer.new_path.val().port;
                 }
                 self.set_valid.next = true;
                 self.set_active.next = self.timer.active.val();
@@ -478,7 +519,7 @@ impl Logic for Sequencer {
                 self.commits.timer.next = true;
                 self.life_valid.next = self.watch.watches.val();
                 self.step.d.next = Step::Idle;
-                if self.watch.watches.val() & self.watch.any_other.val() & (self.new_tx.val().state != 1) {
+                if self.watch.watches.val() & self.watch.any_other.val() & (self.timer.new_path.val().state != 1) {
                     self.step.d.next = Step::TimerArm;
                 }
                 if self.timer.goes_down.val() {
@@ -488,9 +529,7 @@ impl Logic for Sequencer {
             }
             Step::TimerWatch => {
                 // L4: the paths that have nothing outstanding become active, one a clock
-                if (self.here.val().state == 1) & (self.span.val() == 0) {
-                    self.put_path.next = true;
-                    self.new_tx.next.t_base = self.time.q.val();
+                if self.begins_watch.val() {
                     self.set_valid.next = true;
                     // the timer step sets the right one
                     self.set_deadline.next = self.time.q.val() + 16;
@@ -508,12 +547,12 @@ impl Logic for Sequencer {
                 self.step.d.next = Step::Idle;
             }
             Step::GrantRead => {
+                self.for_open.d.next = false;
                 self.inflight.d.next = self.tables.conn_tx.val().sent_bytes - self.rb_data.val();
                 self.qp_error.d.next = self.qperr_data.val();
-                self.qp_waits.d.next = self.wait_data.val();
                 self.attempt.d.next = self.attempt_data.val();
-                self.closed.d.next = !self.tables.conn_cfg.val().open | self.tables.conn_ack.val().error;
-                self.shut.d.next = !self.tables.conn_cfg.val().open;
+                self.closed.d.next = self.is_closed.val();
+                self.shut.d.next = self.is_shut.val();
                 self.packet.d.next.first = self.slot_index.val() == 0;
                 self.packet.d.next.last = self.slot.is_last.val();
                 self.packet.d.next.bytes = self.slot.new_bytes.val();
@@ -522,52 +561,10 @@ impl Logic for Sequencer {
             Step::GrantPick => {
                 self.path.d.next = self.slot.home.val();
                 self.step.d.next = Step::GrantWait;
-                if !self.closed.q.val() & self.slot.resend.val() {
+                if self.resends.val() {
                     // S1
                     self.step.d.next = Step::FindStart;
-                } else if !self.has_msg.q.val() {
-                    self.done_valid.next = true;
-                    self.step.d.next = Step::Idle;
-                    if self.shut.q.val() & (self.conn.q.val() == self.opening.conn.val()) {
-                        self.emptied.next = true;
-                        self.done_skip.next = true;
-                    }
-                } else if self.closed.q.val() & !self.shut.q.val() & self.both.q.val() & !self.packet.q.val().kind.any() {
-                    // in a connection in error no response waits for the QP of a message to be in Error
-                    self.done_valid.next = true;
-                    self.done_requeue.next = true;
-                    self.done_respond.next = true;
-                    self.step.d.next = Step::Idle;
-                } else if self.drops.val() & self.is_error_resp.val() & !self.lost_room.val() {
-                    self.done_valid.next = true;
-                    self.done_requeue.next = true;
-                    self.step.d.next = Step::Idle;
-                } else if self.drops.val() {
-                    // S2: a message of a QP in Error is skipped whole, in a connection in error too, and there every response; what
-                    // waits of a closed connection is dropped
-                    self.lost_valid.next = self.is_error_resp.val() & !self.shut.q.val();
-                    self.done_valid.next = true;
-                    self.done_skip.next = true;
-                    self.done_requeue.next = true;
-                    self.commits.grant.next = !self.shut.q.val();
-                    self.commits.kind.next = 2.into();
-                    self.step.d.next = Step::Idle;
-                } else if self.closed.q.val() {
-                    // W3: the QP is about to move to Error; the next slot looks again
-                    self.done_valid.next = true;
-                    self.done_requeue.next = true;
-                    self.step.d.next = Step::Idle;
-                } else if self.qp_waits.q.val() & !self.packet.q.val().kind.any() {
-                    // N1: the message of a QP that waits is set aside, whatever the windows say
-                    self.done_valid.next = true;
-                    self.done_aside.next = true;
-                    self.done_requeue.next = true;
-                    self.commits.grant.next = true;
-                    self.commits.kind.next = 3.into();
-                    self.step.d.next = Step::Idle;
-                } else if !self.queue_room.val() {
-                    self.done_valid.next = true;
-                    self.done_requeue.next = true;
+                } else if self.ends.q.val() | !self.queue_room.val() {
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -578,29 +575,16 @@ impl Logic for Sequencer {
                 }
             }
             Step::GrantFinish => {
-                self.done_valid.next = true;
-                self.done_requeue.next = true;
                 self.step.d.next = Step::Idle;
-                if !self.slot.found.val() | !self.slot.cap_ok.val() {
-                    // the next acknowledgment or timer wakes the connection
-                    self.done_requeue.next = false;
-                } else if self.slot.pace_ok.val() & self.queue_room.val() {
+                if self.grants.val() {
                     // S2..S5
                     self.path.d.next = self.slot.path.val();
-                    self.done_advance.next = true;
-                    self.put_path.next = true;
-                    self.put_conn_tx.next = true;
-                    self.new_tx.next.next_ppsn = self.there.val().next_ppsn + 1;
-                    self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
-                    self.new_tx.next.pipe = self.pipe_there.val();
                     self.set_row.next = self.slot_row.val();
                     if self.span_there.val() == 0 {
-                        self.new_tx.next.t_base = self.time.q.val();
                         // the tail at least, whatever the path's RTT is; the timer step sets the right one
                         self.set_valid.next = true;
                         self.set_deadline.next = self.time.q.val() + 16;
                     }
-                    self.new_conn_tx.next = self.slot.after_new.val();
                     self.alloc_held.d.next = true;
                     self.alloc_row.d.next = self.slot_row.val();
                     self.alloc_ppsn.d.next = self.there.val().next_ppsn;
@@ -682,17 +666,6 @@ impl Logic for Sequencer {
             Step::ResendFinish => {
                 // S5
                 self.words.move_start.next = true;
-                self.put_path.next = true;
-                self.put_path_ack.next = true;
-                self.put_conn_tx.next = true;
-                self.new_tx.next.pipe = self.pipe_after.val();
-                self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
-                self.new_tx.next.lost_words = self.words.move_lost_words.val();
-                if self.to_old.val() {
-                    self.new_ack.next.mark = self.here.val().next_ppsn;
-                    self.new_ack.next.gen_open = true;
-                }
-                self.new_conn_tx.next = self.slot.after_resend.val();
                 self.emit_desc.next = true;
                 self.commits.grant.next = true;
                 self.commits.kind.next = 1.into();
@@ -707,8 +680,6 @@ impl Logic for Sequencer {
                 self.out.next.moved = self.via.q.val() != self.path.q.val();
                 self.out.next.ack_req = true;
                 self.out.next.bytes = self.packet.q.val().bytes;
-                self.done_valid.next = true;
-                self.done_requeue.next = true;
                 self.step.d.next = Step::Idle;
             }
             Step::OpenWait => {
@@ -728,10 +699,6 @@ impl Logic for Sequencer {
             Step::OpenStart => {
                 self.count.d.next = 0.into();
                 self.words.step_start.next = true;
-                self.put_path.next = true;
-                self.put_path_ack.next = true;
-                self.new_tx.next = self.opening.new_path.val();
-                self.new_ack.next = self.opening.new_row.val();
                 self.set_valid.next = true;
                 self.set_active.next = false;
                 self.step.d.next = Step::OpenRun;
@@ -747,13 +714,33 @@ impl Logic for Sequencer {
                 }
             }
             Step::OpenFinish => {
-                self.put_conn_cfg.next = true;
-                self.put_conn_tx.next = true;
-                self.put_conn_ack.next = true;
-                self.new_conn_tx.next = self.opening.new_conn_tx.val();
-                self.new_conn_ack.next = self.opening.new_conn_ack.val();
                 self.wake_held.d.next = true;
                 self.step.d.next = Step::Idle;
+            }
+        }
+
+        if self.at_slot.q.val() {
+            self.done_valid.next = true;
+            // else the next acknowledgment or timer wakes the connection
+            self.done_requeue.next = self.slot.found.val() & self.slot.cap_ok.val();
+            self.done_advance.next = self.grants.val();
+        }
+        if self.at_resend.q.val() {
+            self.done_valid.next = true;
+            self.done_requeue.next = true;
+        }
+        if self.pick_ends.val() {
+            self.done_valid.next = true;
+            self.done_requeue.next = self.has_msg.q.val();
+            self.done_skip.next = self.pick_skips.val() | self.empties.q.val();
+            self.done_aside.next = self.asides.q.val();
+            self.done_respond.next = self.responds.q.val();
+            self.emptied.next = self.empties.q.val();
+            self.lost_valid.next = self.pick_skips.val() & self.is_error_resp.val() & !self.shut.q.val();
+            self.commits.grant.next = (self.pick_skips.val() & !self.shut.q.val()) | self.asides.q.val();
+            self.commits.kind.next = 2.into();
+            if self.asides.q.val() {
+                self.commits.kind.next = 3.into();
             }
         }
 
@@ -783,13 +770,29 @@ impl Logic for Sequencer {
             self.count.d.next = 0.into();
             self.time.d.next = self.now.val();
         }
+        comment!("the rows of whoever would be next are read, whether or not it may start");
         self.same_conn.next = true;
         self.same_path.next = true;
+        if self.choose.val() {
+            self.same_conn.next = self.next_conn.val() == self.conn.q.val();
+            self.tables.conn.next = self.next_conn.val();
+            self.rb_addr.next = self.next_conn.val();
+            self.qperr_addr.next = self.next_qp.val();
+            self.withdrawn_msn.next = self.next_msn.val();
+            if self.choice.first_timer.val() {
+                self.same_conn.next = self.offer_row.val().get_bits::<16>(3) == self.conn.q.val();
+                self.same_path.next = self.offer_row.val().get_bits::<3>(0) == self.path.q.val();
+                self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
+                self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
+            }
+            if self.choice.first_ack.val() {
+                self.same_conn.next = self.ack_conn.val() == self.conn.q.val();
+                self.same_path.next = self.ack_home.val() == self.path.q.val();
+                self.tables.conn.next = self.ack_conn.val();
+                self.tables.path.next = self.ack_home.val();
+            }
+        }
         if self.choice.start_ack.val() {
-            self.same_conn.next = self.ack_conn.val() == self.conn.q.val();
-            self.same_path.next = self.ack_home.val() == self.path.q.val();
-            self.tables.conn.next = self.ack_conn.val();
-            self.tables.path.next = self.ack_home.val();
             self.conn.d.next = self.ack_conn.val();
             self.path.d.next = self.ack_home.val();
             self.step.d.next = Step::AckRead;
@@ -802,20 +805,11 @@ impl Logic for Sequencer {
         }
         if self.choice.start_timer.val() {
             self.offer_ready.next = true;
-            self.same_conn.next = self.offer_row.val().get_bits::<16>(3) == self.conn.q.val();
-            self.same_path.next = self.offer_row.val().get_bits::<3>(0) == self.path.q.val();
-            self.tables.conn.next = self.offer_row.val().get_bits::<16>(3);
-            self.tables.path.next = self.offer_row.val().get_bits::<3>(0);
             self.conn.d.next = self.offer_row.val().get_bits::<16>(3);
             self.path.d.next = self.offer_row.val().get_bits::<3>(0);
             self.step.d.next = Step::TimerRead;
         }
         if self.choice.start_slot.val() {
-            self.same_conn.next = self.next_conn.val() == self.conn.q.val();
-            self.tables.conn.next = self.next_conn.val();
-            self.rb_addr.next = self.next_conn.val();
-            self.qperr_addr.next = self.next_qp.val();
-            self.withdrawn_msn.next = self.next_msn.val();
             self.conn.d.next = self.next_conn.val();
             self.has_msg.d.next = self.next_has_msg.val();
             self.both.d.next = self.next_both.val();
@@ -846,12 +840,70 @@ impl Logic for Sequencer {
         }
         self.own_srtt.d.next = self.srtt_here.val();
         self.own_longest.d.next = self.srtt_here.val() > self.others.longest.val();
-        if self.at_ack.q.val() | (self.step.q.val() == Step::TimerFinish) {
-            self.new_conn_ack.next.any_rtt = self.others.any_rtt.val() | self.new_tx.val().rtt_valid;
-            self.new_conn_ack.next.longest_srtt = self.others.longest.val();
-            if self.own_longest.q.val() & (self.new_tx.val().state == 1) {
-                self.new_conn_ack.next.longest_srtt = self.own_srtt.q.val();
+        self.state_after.next = self.timer.new_path.val().state;
+        self.rtt_after.next = self.timer.new_path.val().rtt_valid;
+        if self.at_ack.q.val() {
+            self.state_after.next = self.ack_step.new_path.val().state;
+            self.rtt_after.next = self.ack_step.new_path.val().rtt_valid;
+        }
+        comment!("rows after the step: a mux of its last clocks, each known from a register; what is not put is not looked at");
+        self.put_path.next = self.at_ack.q.val()
+            | self.at_timer.q.val()
+            | self.at_resend.q.val()
+            | self.at_open.q.val()
+            | self.grants.val()
+            | (self.at_watch.q.val() & self.begins_watch.val());
+        self.put_path_ack.next = self.at_ack.q.val() | self.at_timer.q.val() | self.at_resend.q.val() | self.at_open.q.val();
+        self.put_conn_tx.next = self.grants.val() | self.at_resend.q.val() | self.at_opened.q.val();
+        self.put_conn_ack.next = self.at_ack.q.val() | self.at_timer.q.val() | self.at_opened.q.val();
+        self.put_conn_cfg.next = self.at_opened.q.val();
+        self.new_tx.next = self.here.val();
+        self.new_ack.next = self.row.val();
+        self.new_conn_tx.next = self.tables.conn_tx.val();
+        self.new_conn_ack.next = self.tables.conn_ack.val();
+        self.new_conn_ack.next.any_rtt = self.others.any_rtt.val() | self.rtt_after.val();
+        self.new_conn_ack.next.longest_srtt = self.others.longest.val();
+        if self.own_longest.q.val() & (self.state_after.val() == 1) {
+            self.new_conn_ack.next.longest_srtt = self.own_srtt.q.val();
+        }
+        if self.at_ack.q.val() {
+            self.new_tx.next = self.ack_step.new_path.val();
+            self.new_ack.next = self.ack_step.new_row.val();
+            self.new_conn_ack.next.hint = self.ack_step.hint.val();
+        }
+        if self.at_timer.q.val() {
+            self.new_tx.next = self.timer.new_path.val();
+            self.new_ack.next = self.timer.new_row.val();
+            self.new_conn_ack.next.error = self.tables.conn_ack.val().error | self.timer.gives_up.val();
+        }
+        if self.at_watch.q.val() {
+            self.new_tx.next.t_base = self.time.q.val();
+        }
+        if self.at_resend.q.val() {
+            self.new_tx.next.pipe = self.pipe_after.val();
+            self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
+            self.new_tx.next.lost_words = self.words.move_lost_words.val();
+            if self.to_old.val() {
+                self.new_ack.next.mark = self.here.val().next_ppsn;
+                self.new_ack.next.gen_open = true;
             }
+            self.new_conn_tx.next = self.slot.after_resend.val();
+        }
+        if self.at_slot.q.val() {
+            self.new_tx.next = self.there.val();
+            self.new_tx.next.next_ppsn = self.there.val().next_ppsn + 1;
+            self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
+            self.new_tx.next.pipe = self.pipe_there.val();
+            if self.span_there.val() == 0 {
+                self.new_tx.next.t_base = self.time.q.val();
+            }
+            self.new_conn_tx.next = self.slot.after_new.val();
+        }
+        if self.for_open.q.val() {
+            self.new_tx.next = self.opening.new_path.val();
+            self.new_ack.next = self.opening.new_row.val();
+            self.new_conn_tx.next = self.opening.new_conn_tx.val();
+            self.new_conn_ack.next = self.opening.new_conn_ack.val();
         }
         self.tables.put_path_tx.next = self.put_path.val();
         self.tables.new_path_tx.next = self.new_tx.val();
@@ -929,6 +981,12 @@ impl Logic for Sequencer {
             self.step.d.next = Step::Idle;
             self.at_ack.d.next = false;
             self.at_slot.d.next = false;
+            self.at_pick.d.next = false;
+            self.at_opened.d.next = false;
+            self.at_open.d.next = false;
+            self.at_watch.d.next = false;
+            self.at_timer.d.next = false;
+            self.at_resend.d.next = false;
             self.desc_held.d.next = false;
             self.alloc_held.d.next = false;
             self.nak_held.d.next = false;

@@ -4,7 +4,7 @@
 //! changes, wakes, commit records. Guarantees: a step sees all earlier ones; an acknowledgment takes 7 clocks, a new packet 6 (5 behind another
 //! step); acknowledgments go first, but a slot gets a turn after 4 other steps; a step starts only when its outputs are free.
 //! Pipeline: the words' masks start from registers (`cum_reg`, `span_reg`, the bounds of ack_check); `at_ack` and `at_slot` name the last clocks of an
-//! acknowledgment and of a slot without decoding the state, as the next step is chosen in them; whether that reads what this one writes is compared beside the choice.
+//! acknowledgment and of a slot (`at_pick` its second clock) without decoding the state, as the next step is chosen in them; whether that reads what this one writes is compared beside the choice.
 use crate::config::BuildConfig;
 use crate::tx::ack_step::AckStep;
 use crate::tx::ack_unpack::AckUnpack;
@@ -204,9 +204,14 @@ pub struct Sequencer {
     for_ack: DFF<Bit>,
     for_open: DFF<Bit>,
     word_op: DFF<Bits<2>>,
-    /// The step is AckFinish, GrantFinish: known without decoding it.
+    /// The step is AckFinish, GrantFinish, ResendFinish, TimerFinish, TimerWatch, OpenStart, OpenFinish: known without decoding it.
     at_ack: DFF<Bit>,
     at_slot: DFF<Bit>,
+    at_resend: DFF<Bit>,
+    at_timer: DFF<Bit>,
+    at_watch: DFF<Bit>,
+    at_open: DFF<Bit>,
+    at_opened: DFF<Bit>,
     /// sRTT of the path after an acknowledgment or a timer; and it is longer than that of all other paths.
     own_srtt: DFF<Bits<16>>,
     own_longest: DFF<Bit>,
@@ -222,8 +227,14 @@ pub struct Sequencer {
     inflight: DFF<Bits<32>>,
     /// Of a resend: or the message is withdrawn.
     qp_error: DFF<Bit>,
-    /// N1: the QP of the message on offer waits.
-    qp_waits: DFF<Bit>,
+    /// The step is GrantPick; and what it is to do with the offer if it resends nothing: end, skip it, set it aside, turn to responses,
+    /// tell that nothing waits of the connection that was closed.
+    at_pick: DFF<Bit>,
+    ends: DFF<Bit>,
+    skips: DFF<Bit>,
+    asides: DFF<Bit>,
+    responds: DFF<Bit>,
+    empties: DFF<Bit>,
     /// N2: of the packet's message.
     attempt: DFF<Bit>,
     /// Not open, or in error.
@@ -284,6 +295,19 @@ pub struct Sequencer {
     slot_index: Signal<Local, Bits<24>>,
     is_error_resp: Signal<Local, Bit>,
     drops: Signal<Local, Bit>,
+    is_shut: Signal<Local, Bit>,
+    is_closed: Signal<Local, Bit>,
+    resends: Signal<Local, Bit>,
+    pick_ends: Signal<Local, Bit>,
+    pick_skips: Signal<Local, Bit>,
+    /// The slot sends a new packet.
+    grants: Signal<Local, Bit>,
+    /// Paths that are UP with nothing outstanding, a clock late; L4: the path gets its new t_base.
+    calm: DFF<Bits<8>>,
+    calm_now: Signal<Local, Bits<8>>,
+    begins_watch: Signal<Local, Bit>,
+    state_after: Signal<Local, Bits<2>>,
+    rtt_after: Signal<Local, Bit>,
     as_nop: Signal<Local, Bit>,
     srtt_here: Signal<Local, Bits<16>>,
     chosen: Signal<Local, Bits<3>>,
@@ -331,10 +355,10 @@ impl Sequencer {
             acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, wait_data, withdrawn_msn, withdrawn_data, attempt_data, desc_valid, desc_ready, desc,
             nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn,
             commit_grant_valid, commit_grant,
-            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, for_ack, for_open, word_op, at_ack, at_slot, own_srtt,
+            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, for_ack, for_open, word_op, at_ack, at_slot, at_resend, at_timer, at_watch, at_open, at_opened, grants, calm, calm_now, begins_watch, state_after, rtt_after, own_srtt,
             own_longest, srtt_here,
             cum_reg, span_reg, has_msg, more, npkts,
-            length_low, packet, inflight, qp_error, qp_waits, attempt, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
+            length_low, packet, inflight, qp_error, at_pick, ends, skips, asides, responds, empties, is_shut, is_closed, resends, pick_ends, pick_skips, attempt, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
             alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, nak_rnr_reg, for_rnr, cerr_held,
             cerr_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
             out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, there, row, rnr, nak, choose, emptied, desc_free,
