@@ -5,7 +5,7 @@
 use crate::memory::HostMemory;
 use crate::nic::NicSim;
 use crate::setup::Rings;
-use crate::software::{SoftwareError, RING_LOG2};
+use crate::software::{encode_list, SoftwareError, LIST, RING_LOG2};
 use mrnic_regs::{code, ring};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +20,9 @@ pub struct Receive {
     pub lkey: u32,
     /// Bytes of memory.
     pub room: u32,
+    /// The memory is in so many pieces of `list` (address, bytes, key) instead of at `addr`; in a queue with lists.
+    pub pieces: u8,
+    pub list: [(u64, u32, u32); LIST],
     /// Status its CQE must have.
     pub expect: u8,
     /// Bytes of the message.
@@ -108,8 +111,13 @@ impl Receiver {
             ring::recv::ADDR.set(&mut w, r.addr.into());
             ring::recv::LENGTH.set(&mut w, r.room.into());
             ring::recv::WR_ID.set(&mut w, self.wr_id(self.produced).into());
+            ring::recv::NUM_SGE.set(&mut w, r.pieces.into());
             let bytes: Vec<u8> = w.iter().flat_map(|w| w.to_le_bytes()).collect();
-            nic.memory.write(self.rings.rq_base + slot * ring::recv::BYTES as u64, &bytes)?;
+            let at = self.rings.rq_base + slot * self.rings.rq_entry_bytes();
+            nic.memory.write(at, &bytes)?;
+            if self.rings.rq_lists {
+                nic.memory.write(at + ring::wqe::BYTES as u64, &encode_list(&r.list))?;
+            }
             self.produced += 1;
             if self.role != Role::Posts {
                 self.posted.push_back(r);

@@ -190,9 +190,12 @@ pub struct Traffic {
     /// Streams the messages are dealt to in turn.
     #[serde(default = "one")]
     pub qps: usize,
-    /// The data of each message is in up to so many pieces of memory, of any length and place.
+    /// The data of each message is in up to so many pieces of memory, of any length and place; that of a READ or atomic goes to so many.
     #[serde(default = "one")]
     pub pieces: usize,
+    /// The memory of each receive is in up to so many pieces, of any length.
+    #[serde(default = "one")]
+    pub receive_pieces: usize,
     /// Added to the start of the local and the remote buffer.
     #[serde(default)]
     pub misalign: [u64; 2],
@@ -426,13 +429,23 @@ impl Scenario {
             if t.qps == 0 {
                 return fail(&key("qps"), "0".into(), "no stream to send on", "choose at least 1");
             }
-            if t.pieces == 0 || t.pieces > build.sges || (t.pieces > 1 && t.op.is_request()) {
+            if t.pieces == 0 || t.pieces > build.sges {
                 let most = build.sges;
                 return fail(
                     &key("pieces"),
                     t.pieces.to_string(),
                     "not a number of pieces that the operation may have",
-                    &format!("choose 1 to {most} of a SEND or WRITE in this build (4 in sim_reads), 1 of a READ or atomic"),
+                    &format!("choose 1 to {most} in this build (4 in sim_reads)"),
+                );
+            }
+            let lists = t.op.is_consuming() && t.receives && t.beyond_bytes == 0;
+            if t.receive_pieces == 0 || t.receive_pieces > build.sges || (t.receive_pieces > 1 && !lists) {
+                let most = build.sges;
+                return fail(
+                    &key("receive_pieces"),
+                    t.receive_pieces.to_string(),
+                    "not a number of pieces that a receive may have",
+                    &format!("choose 1 to {most} in this build (4 in sim_reads), of a SEND or a WRITE with immediate, without beyond_bytes"),
                 );
             }
             if t.misalign.iter().any(|m| *m > 4095) {
@@ -620,6 +633,7 @@ mod tests {
             ("to = 1", "to = 1\nqps = 0", "traffic[0].qps"),
             ("to = 1", "to = 1\nqps = 99", "queue pairs"),
             ("to = 1", "to = 1\npieces = 2", "traffic[0].pieces = 2"),
+            ("to = 1", "to = 1\nreceive_pieces = 2", "traffic[0].receive_pieces = 2"),
             ("to = 1", "to = 1\nmisalign = [0, 5000]", "misalign"),
             ("to = 1", "to = 1\nbeyond_bytes = 1", "traffic[0].beyond_bytes"),
             ("to = 1", "to = 1\nshared = true", "traffic[0].shared"),

@@ -19,6 +19,7 @@ pub fn host_rings(r: &Rings) -> HostRings {
         cq_base: r.cq_base,
         rq_base: r.rq_base,
         rq_log2: r.rq_log2,
+        rq_lists: r.rq_lists,
         rcq_base: r.rcq_base,
     }
 }
@@ -64,7 +65,7 @@ impl RowReader {
             }
             table::srq::NUMBER => rows::read_srq(row).map_or(RowChange::CloseSrq, |srq| RowChange::OpenSrq {
                 pd: srq.pd,
-                ring: HostRing { base: srq.base, log2: srq.log2 },
+                ring: HostRing { base: srq.base, log2: srq.log2, lists: srq.lists },
             }),
             table::access::NUMBER => {
                 let (access, min_rnr_timer) = rows::read_access(row);

@@ -83,21 +83,21 @@ impl Write {
         }
         bytes
     }
+}
 
-    /// What stands behind it.
-    fn encode_list(&self) -> [u8; LIST * ring::sge::BYTES] {
-        let mut bytes = [0; LIST * ring::sge::BYTES];
-        for (entry, (addr, length, lkey)) in bytes.chunks_exact_mut(ring::sge::BYTES).zip(self.list) {
-            let mut w = [0u32; ring::sge::BYTES / 4];
-            ring::sge::ADDR.set(&mut w, addr.into());
-            ring::sge::LENGTH.set(&mut w, length.into());
-            ring::sge::LKEY.set(&mut w, lkey.into());
-            for (b, w) in entry.chunks_exact_mut(4).zip(w) {
-                b.copy_from_slice(&w.to_le_bytes());
-            }
+/// Pieces as they stand behind a WQE or a receive.
+pub fn encode_list(list: &[(u64, u32, u32); LIST]) -> [u8; LIST * ring::sge::BYTES] {
+    let mut bytes = [0; LIST * ring::sge::BYTES];
+    for (entry, &(addr, length, lkey)) in bytes.chunks_exact_mut(ring::sge::BYTES).zip(list) {
+        let mut w = [0u32; ring::sge::BYTES / 4];
+        ring::sge::ADDR.set(&mut w, addr.into());
+        ring::sge::LENGTH.set(&mut w, length.into());
+        ring::sge::LKEY.set(&mut w, lkey.into());
+        for (b, w) in entry.chunks_exact_mut(4).zip(w) {
+            b.copy_from_slice(&w.to_le_bytes());
         }
-        bytes
     }
+    bytes
 }
 
 /// The software side of one queue pair.
@@ -120,7 +120,7 @@ impl Stream {
         // room for entries with lists, too
         let sq_base = memory.allocate((2 * ring::wqe::BYTES) << RING_LOG2, 0, false);
         let cq_base = memory.allocate(ring::cqe::BYTES << RING_LOG2, 0, false);
-        let rq_base = memory.allocate(ring::recv::BYTES << RING_LOG2, 0, false);
+        let rq_base = memory.allocate((2 * ring::wqe::BYTES) << RING_LOG2, 0, false);
         let rcq_base = memory.allocate(ring::cqe::BYTES << RING_LOG2, 0, false);
         Self {
             node,
@@ -133,6 +133,7 @@ impl Stream {
                 cq_log2: RING_LOG2,
                 rq_base,
                 rq_log2: RING_LOG2,
+                rq_lists: false,
                 rcq_base,
             },
             waiting: VecDeque::new(),
@@ -178,7 +179,7 @@ impl Stream {
             let at = self.rings.sq_base + slot * self.rings.sq_entry_bytes();
             nic.memory.write(at, &w.encode(self.produced))?;
             if self.rings.sq_lists {
-                nic.memory.write(at + ring::wqe::BYTES as u64, &w.encode_list())?;
+                nic.memory.write(at + ring::wqe::BYTES as u64, &encode_list(&w.list))?;
             }
             self.produced += 1;
             self.outstanding.push_back(w);

@@ -224,7 +224,7 @@ pub fn reference_config(build: &BuildConfig, epoch_cap_bytes: u32) -> NicConfig 
         events: false,
         responses: build.responses as u32,
         sges: build.sges as u8,
-        request_sges: 1,
+        request_sges: build.sges as u8,
         srqs: build.srqs as u32,
         stage: match (build.reads, build.sends) {
             (true, _) => Stage::Full,

@@ -126,6 +126,9 @@ faults! {
     /// Q1: two messages take the same receive of a shared queue.
     receive_of_a_shared_queue_given_twice = 30, "R5 (placement)", "addr",
         &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nop = \"send_imm\"\nshared = true\nqps = 2\nbytes = 40000\nmessage_bytes = 2500\n"]);
+    /// Q4: a piece of a receive that two packets have bytes of is filled from its beginning by the second, too.
+    piece_filled_from_its_beginning = 28, "R5 (placement)", "addr",
+        &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nop = \"send\"\nbytes = 24000\nmessage_bytes = 6000\nreceive_pieces = 4\n"]);
     /// D2: a WRITE that the queue pair does not allow is placed.
     rights_of_the_queue_pair_not_looked_at = 29, "R3/R4", "code",
         &with(&[SMALL, "[[traffic]]\nfrom = 1\nto = 0\nbytes = 3000\nmessage_bytes = 3000\ndenied = true\n"]);

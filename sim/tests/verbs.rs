@@ -56,7 +56,7 @@ fn the_quick_list_of_the_rtl_passes() {
         found.map(|r| field(r, "result")).unwrap_or_default()
     };
     for fault in faults {
-        for program in ["soak --send-lists", "soak --sends", "soak --writes"] {
+        for program in ["soak --rounds", "soak --send-lists", "soak --sends", "soak --writes"] {
             assert_eq!(result(program, fault), "ok");
         }
         assert_eq!(result("ibv_srq_pingpong", fault), "-");

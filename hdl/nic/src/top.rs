@@ -557,6 +557,9 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.rx.rq_addr.next = self.recv.rq_addr.val();
         self.rx.rq_len.next = self.recv.rq_len.val();
         self.rx.rq_lkey.next = self.recv.rq_lkey.val();
+        self.rx.rq_listed.next = self.recv.rq_listed.val();
+        self.rx.rq_piece.next = self.recv.rq_piece.val();
+        self.recv.rq_at.next = self.rx.rq_at.val();
         self.recv.rq_mark.next = self.rx.rq_mark.val();
         self.recv.rq_accept.next = self.rx.rq_accept.val();
         self.recv.rq_length.next = self.rx.rq_length.val();
@@ -691,6 +694,8 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.rx.rsp_used.next = false;
         self.rx.rsp_addr.next = 0.into();
         self.rx.rsp_room.next = true;
+        self.rx.rsp_listed.next = false;
+        self.rx.rsp_piece.next = 0.into();
         self.rx.cerr_valid.next = false;
         self.rx.cerr_conn.next = 0.into();
         self.rx.nak_ready.next = self.completion.rnak_ready.val();
@@ -723,6 +728,7 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.place.place_own.next = self.rx.place_own.val();
         self.place.place_data.next = self.rx.place_data.val();
         self.place.place_swap.next = self.rx.place_swap.val();
+        self.place.place_more.next = self.rx.place_more.val();
         self.tx.ack_valid.next = self.rx.ack_valid.val();
         self.rx.ack_ready.next = self.tx.ack_ready.val();
         self.tx.ack_conn.next = self.rx.ack_conn.val();
@@ -911,6 +917,12 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
             self.remote[k].row_laddr.next = self.fetch.msgrow_laddr.val();
             self.remote[k].row_length.next = self.fetch.msgrow_length.val();
             self.remote[k].row_tag.next = self.fetch.msgrow_tag.val();
+            self.remote[k].row_listed.next = self.fetch.msgrow_spread.val();
+            self.remote[k].piece_write.next = self.fetch.msgpiece_write.val();
+            self.remote[k].piece_row.next = self.fetch.msgrow_addr.val();
+            self.remote[k].piece_number.next = self.fetch.msgpiece_at.val();
+            self.remote[k].piece_addr.next = self.fetch.msgpiece_addr.val();
+            self.remote[k].piece_end.next = self.fetch.msgpiece_end.val();
             self.remote[k].sent_valid.next = self.tx.commit_grant_valid.val()
                 & (self.tx.commit_grant_kind.val() == 0)
                 & (self.tx.commit_grant_source.val() == 0);
@@ -944,6 +956,9 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
             self.rx.rsp_used.next = self.remote[k].rsp_used.val();
             self.rx.rsp_addr.next = self.remote[k].rsp_addr.val();
             self.rx.rsp_room.next = self.remote[k].rsp_room.val();
+            self.rx.rsp_listed.next = self.remote[k].rsp_listed.val();
+            self.rx.rsp_piece.next = self.remote[k].rsp_piece.val();
+            self.remote[k].rsp_at.next = self.rx.rsp_at.val();
             self.remote[k].ask_look.next = self.rx.ask_look.val();
             self.remote[k].ask_conn.next = self.rx.ask_conn.val();
             self.remote[k].ask_qp.next = self.rx.ask_qp.val();

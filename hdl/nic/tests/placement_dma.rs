@@ -1,9 +1,9 @@
 //! placement_dma: each order takes one packet of the buffer, writes it with its length or throws it away, a number of 8 bytes turned
-//! around, or writes 8 bytes of its own; writes that are done are counted; simulation = Verilog.
+//! around, writes it in pieces, or writes 8 bytes of its own; writes that are done are counted; simulation = Verilog.
 mod rx_support;
 
 use mrnic_difftest::difftest;
-use mrnic_nic::config::build;
+use mrnic_nic::config::{build, BuildConfig};
 use mrnic_nic::rx::placement_dma::PlacementDma;
 use rx_support::{Bench, Rng};
 use std::collections::VecDeque;
@@ -13,17 +13,24 @@ use std::collections::VecDeque;
 enum Order {
     Discard,
     Write,
+    /// Not the last piece of its packet.
+    More,
     Swap,
     Own,
 }
 
+fn with_lists(name: &str) -> BuildConfig {
+    BuildConfig { sges: 4, ..build(name).expect("a named build") }
+}
+
 fn check<const W: usize, const K: usize>(name: &'static str, build_name: &'static str, seed: u64, stall: u64) {
-    let mut b = Bench::new(name, move || PlacementDma::<W, K>::new(&build(build_name).unwrap()));
+    let mut b = Bench::new(name, move || PlacementDma::<W, K>::new(&with_lists(build_name)));
     b.set("reset", 1);
     b.dut.cycles(2);
     b.set("reset", 0);
     let mut rng = Rng(seed);
-    let packets: Vec<(Order, u64, Vec<u8>)> = (0..200)
+    // a packet is one order, or several of which all but the last have `More`
+    let packets: Vec<Vec<(Order, u64, Vec<u8>)>> = (0..300)
         .map(|_| {
             let most = if rng.chance(30) { 3 * K as u64 } else { 700 };
             let order = match rng.below(10) {
@@ -33,21 +40,29 @@ fn check<const W: usize, const K: usize>(name: &'static str, build_name: &'stati
                 _ => Order::Write,
             };
             let bytes = if matches!(order, Order::Swap | Order::Own) { 8 } else { 1 + rng.below(most) };
-            (order, rng.next(), (0..bytes).map(|_| rng.next() as u8).collect())
+            let mut rest: Vec<u8> = (0..bytes).map(|_| rng.next() as u8).collect();
+            let mut orders = vec![];
+            while orders.len() < 3 && rest.len() > 1 && order == Order::Write && rng.chance(50) {
+                let some = [1, K as u64, 1 + rng.below(rest.len() as u64 - 1), 1 + rng.below(5)][rng.below(4) as usize];
+                let behind = rest.split_off((some as usize).min(rest.len() - 1));
+                orders.push((Order::More, rng.next(), std::mem::replace(&mut rest, behind)));
+            }
+            orders.push((order, rng.next(), rest));
+            orders
         })
         .collect();
-    let beats = |p: &Vec<u8>| p.chunks(K).map(|c| c.to_vec()).collect::<Vec<_>>();
-    let mut orders: VecDeque<_> = packets.iter().cloned().collect();
+    let mut orders: VecDeque<_> = packets.iter().flatten().cloned().collect();
     let mut stream: VecDeque<(Vec<u8>, bool)> = packets
         .iter()
-        .filter(|p| p.0 != Order::Own)
-        .flat_map(|(_, _, p)| {
-            let all = beats(p);
+        .filter(|p| p[0].0 != Order::Own)
+        .flat_map(|p| {
+            let whole: Vec<u8> = p.iter().flat_map(|order| order.2.clone()).collect();
+            let all: Vec<Vec<u8>> = whole.chunks(K).map(<[u8]>::to_vec).collect();
             let n = all.len();
             all.into_iter().enumerate().map(move |(i, beat)| (beat, i + 1 == n))
         })
         .collect();
-    let mut want: VecDeque<_> = packets.iter().filter(|p| p.0 != Order::Discard).cloned().collect();
+    let mut want: VecDeque<_> = orders.iter().filter(|p| p.0 != Order::Discard).cloned().collect();
     want.iter_mut().filter(|p| p.0 == Order::Swap).for_each(|p| p.2.reverse());
     // an order with 8 bytes of its own has not left
     let mut own = false;
@@ -63,6 +78,7 @@ fn check<const W: usize, const K: usize>(name: &'static str, build_name: &'stati
             let (order, _, bytes) = &orders[0];
             b.set("place_write", (*order != Order::Discard).into());
             b.set("place_swap", (*order == Order::Swap).into());
+            b.set("place_more", (*order == Order::More).into());
             b.set("place_own", (*order == Order::Own).into());
             let data = if *order == Order::Own { u64::from_le_bytes(bytes[..].try_into().unwrap()) } else { rng.next() };
             b.set("place_data", data);
@@ -130,8 +146,8 @@ fn every_packet_is_written_or_thrown_away_whole() {
 
 #[test]
 fn simulation_equals_verilog() {
-    difftest!(PlacementDma::<64, 8>::new(&build("sim").unwrap()), clock: clock, inputs: {
-        reset, place_valid, place_write, place_addr, place_bytes, place_own, place_data, place_swap, pl_valid, pl_data, pl_last,
+    difftest!(PlacementDma::<64, 8>::new(&with_lists("sim")), clock: clock, inputs: {
+        reset, place_valid, place_write, place_addr, place_bytes, place_own, place_data, place_swap, place_more, pl_valid, pl_data, pl_last,
         dw_desc_ready, dw_ready, dw_done
     })
     .top("placement_dma")
@@ -140,7 +156,7 @@ fn simulation_equals_verilog() {
     .source(
         "place_valid",
         "place_ready",
-        &["place_write", "place_addr", "place_bytes", "place_own", "place_data", "place_swap"],
+        &["place_write", "place_addr", "place_bytes", "place_own", "place_data", "place_swap", "place_more"],
     )
     .source("pl_valid", "pl_ready", &["pl_data", "pl_last"])
     .sink("dw_desc_ready")

@@ -13,7 +13,7 @@ const M: u64 = 4;
 const QPS: u64 = 4;
 
 fn config() -> BuildConfig {
-    BuildConfig { qps: QPS as usize, msgs_per_stream: M as usize, ..build("sim").unwrap() }
+    BuildConfig { qps: QPS as usize, msgs_per_stream: M as usize, sges: 4, ..build("sim").unwrap() }
 }
 
 #[derive(Clone, Copy)]
@@ -27,6 +27,8 @@ struct Message {
     sent: bool,
     left: u64,
     whole: bool,
+    /// Bus address and end of each piece, if it has such.
+    pieces: Option<[(u64, u64); 4]>,
 }
 
 /// A response as its look and its header have it.
@@ -55,6 +57,9 @@ struct World {
     used: u64,
     refused: u64,
     firsts: VecDeque<u64>,
+    /// A WQE whose pieces are told, and how many of them were.
+    coming: Option<(u64, Message)>,
+    told: usize,
     since_sent: u64,
     /// No WQE and no sent packet of this one while a response to it is looked at.
     stepping: u64,
@@ -78,6 +83,8 @@ impl World {
             used: 0,
             refused: 0,
             firsts: VecDeque::new(),
+            coming: None,
+            told: 0,
             since_sent: 0,
             stepping: QPS,
         }
@@ -99,7 +106,7 @@ impl World {
             b.set(name, 0);
         }
         let (mut write, mut sent) = (None, None);
-        if self.rng.chance(8) {
+        if self.coming.is_none() && self.rng.chance(8) {
             let qp = self.other_qp();
             let msn = self.next_msn[qp as usize];
             let old = self.messages.get(&(qp, msn % M));
@@ -109,8 +116,33 @@ impl World {
                 let (request, atomic) = (self.rng.chance(80), self.rng.chance(30));
                 let length = if atomic { 8 } else { [0, 1, 100, 5000, 5000, 9000, 1, 1 << 31][self.rng.below(8) as usize] };
                 let (laddr, tag) = (self.rng.next(), self.rng.below(1 << 32));
-                write =
-                    Some((qp, Message { request, atomic, msn, laddr, length, tag, sent: false, left: length, whole: false }));
+                let pieces = self.rng.chance(50).then(|| {
+                    let mut ends = [0; 3].map(|_: u64| self.rng.below(length + 1));
+                    ends.sort_unstable();
+                    [ends[0], ends[1], ends[2], length].map(|end| (self.rng.next(), end))
+                });
+                let message =
+                    Message { request, atomic, msn, laddr, length, tag, sent: false, left: length, whole: false, pieces };
+                self.coming = Some((qp, message));
+            }
+        }
+        // its pieces come before it, one a clock
+        self.b.set("piece_write", 0);
+        if let Some((qp, message)) = self.coming.filter(|(qp, _)| *qp != self.stepping) {
+            let b = &mut self.b;
+            match message.pieces.filter(|_| self.told < 4) {
+                Some(pieces) => {
+                    let (addr, end) = pieces[self.told];
+                    b.set("piece_write", 1);
+                    b.set("piece_row", qp * M + message.msn % M);
+                    b.set("piece_number", self.told as u64);
+                    b.set("piece_addr", addr);
+                    b.set("piece_end", end);
+                    self.told += 1;
+                }
+                None => {
+                    (write, self.coming, self.told) = (Some((qp, message)), None, 0);
+                }
             }
         }
         // transmit slots are more than two clocks apart
@@ -141,6 +173,7 @@ impl World {
                 ("laddr", m.laddr),
                 ("length", m.length),
                 ("tag", m.tag),
+                ("listed", m.pieces.is_some().into()),
             ];
             b.set_words("row", Packed::of::<ReadRow>(&row).words());
             self.messages.insert((qp, m.msn % M), m);
@@ -239,6 +272,16 @@ impl World {
         assert_eq!(used, want.is_some(), "{r:x?}");
         if used && r.kind < 2 {
             assert_eq!(Some(self.b.get("addr")), want, "{r:x?}");
+            let pieces = self.messages[&(r.qp, r.msn % M)].pieces;
+            assert_eq!(self.b.get("listed") == 1, pieces.is_some(), "{r:x?}");
+            for (k, (addr, end)) in pieces.iter().flatten().enumerate() {
+                self.b.set("piece_at", k as u64);
+                self.b.eval();
+                let words = self.b.get_words("piece");
+                let begins = pieces.map_or(0, |pieces| if k > 0 { pieces[k - 1].1 } else { 0 });
+                let want = [*addr as u32, (addr >> 32) as u32, (end - begins) as u32, 0];
+                assert_eq!(words, want, "piece {k} of {r:x?}");
+            }
             self.b.set("take", 1);
             self.clock();
             self.tickets += u64::from(r.bytes > 0);
@@ -302,12 +345,12 @@ fn responses_are_used_if_their_request_waits() {
     }
 }
 
-maker!(row: ReadRow { request, atomic, msn, laddr, length, tag });
+maker!(row: ReadRow { request, atomic, msn, laddr, length, tag, listed });
 
 #[test]
 fn simulation_equals_verilog() {
     difftest!(ReadTable::new(&config()), clock: clock, inputs: {
-        reset, cfg_valid, cfg_table, cfg_index, rx_busy, row_write, row_qp, sent_valid, sent_qp, sent_msn, look, look_qp, look_msn,
+        reset, cfg_valid, cfg_table, cfg_index, rx_busy, row_write, row_qp, piece_write, piece_row, piece_number, piece_addr, piece_end, piece_at, sent_valid, sent_qp, sent_msn, look, look_qp, look_msn,
         kind, offset, length, tag, payload_bytes, take, ticket, done_count, answered_ready
     })
     .input_as("row", |b| &mut b.row, row)
@@ -315,6 +358,7 @@ fn simulation_equals_verilog() {
     .cycles(4000)
     .seed(1)
     .limit("row_qp", 0..=1)
+    .limit("piece_row", 0..=7)
     .limit("sent_qp", 0..=1)
     .limit("look_qp", 0..=1)
     .limit("sent_msn", 0..=3)

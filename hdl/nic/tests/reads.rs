@@ -17,7 +17,7 @@ fn small() -> BuildConfig {
 fn simulation_equals_verilog() {
     difftest!(Reads::<128>::new(&small()), clock: clock, inputs: {
         reset, fault, cfg_valid, cfg_table, cfg_index, cfg_data, rx_busy, completion_busy, row_write, row_qp, row_request, row_atomic,
-        row_msn, row_laddr, row_length, row_tag, sent_valid, sent_qp, sent_msn, sent_now, now, watch_conn, over_valid,
+        row_msn, row_laddr, row_length, row_tag, row_listed, piece_write, piece_row, piece_number, piece_addr, piece_end, rsp_at, sent_valid, sent_qp, sent_msn, sent_now, now, watch_conn, over_valid,
         over_qp, life_valid, life_conn, life_now, taken_valid, taken_opcode, taken_conn, taken_now, rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset,
         rsp_length, rsp_tag, rsp_bytes, rsp_take, rsp_ticket, ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_take, reached,
         reached_qp, reached_msn, reached_ticket, check_ready, check_done, check_code, check_addr, check_failed, finish_ready,

@@ -60,6 +60,23 @@ fn every_step_with_sends_is_that_of_the_model() {
     }
 }
 
+/// Q3, Q4 of receives with lists: which pieces get which bytes, that a key is looked at only if its piece gets some, and that nothing is placed of a
+/// packet of which one piece fails.
+#[test]
+fn every_step_with_lists_is_that_of_the_model() {
+    let mut seen = std::collections::BTreeMap::new();
+    for (seed, sges) in [(11, 4), (12, 4), (13, 4)] {
+        let rig = traffic(&BuildConfig { sges, ..with_sends("sim") }, seed, 4000, 4, 0);
+        for (what, n) in rig.seen {
+            *seen.entry(what).or_insert(0) += n;
+        }
+    }
+    println!("{seen:#?}");
+    for what in ["list", "1 pieces", "2 pieces", "3 pieces", "4 pieces", "Send 0", "Send 6", "Send 7", "receive status 4"] {
+        assert!(seen.get(what).is_some_and(|n| *n > 5), "{what} hardly occurred");
+    }
+}
+
 /// Acknowledged or not: the acknowledgment is made beside the next packet. An ACK frame is only handed on.
 #[test]
 fn a_packet_takes_7_clocks_and_an_ack_frame_5() {
@@ -122,9 +139,15 @@ fn budget(build: &BuildConfig, all: &[(&str, bool, u64)]) {
 /// The faults of this block, and the first field in which each shows.
 #[test]
 fn seeded_faults_are_noticed() {
-    for (fault, shows) in [(2u64, "cum"), (6, "place"), (11, "code")] {
+    let lists = BuildConfig { sges: 4, ..with_sends("sim") };
+    for (fault, build, shows) in [
+        (2u64, build("sim").expect("a build"), "cum"),
+        (6, build("sim").expect("a build"), "place"),
+        (11, build("sim").expect("a build"), "code"),
+        (28, lists, "addr"),
+    ] {
         let result = std::panic::catch_unwind(|| {
-            traffic(&build("sim").expect("a build"), 1, 3000, 6, fault);
+            traffic(&build, 1, 3000, 6, fault);
         });
         let message = match result {
             Ok(()) => panic!("fault {fault} was not noticed"),
@@ -141,7 +164,7 @@ fn simulation_equals_verilog() {
     let reports = [1, 2, 3].map(|seed| random_run(seed).run());
     let moving =
         ["place_valid", "ackdesc_valid", "ack_valid", "rxerr_valid", "portset_valid", "commit_rx_valid", "commit_rx_cum"];
-    let receives = ["rq_look", "rq_mark", "rq_accept", "rq_failed", "pass_valid", "commit_rx_rnr"];
+    let receives = ["place_more", "rq_at", "rq_look", "rq_mark", "rq_accept", "rq_failed", "pass_valid", "commit_rx_rnr"];
     let requests =
         ["ask_look", "ask_take", "reached", "rsp_look", "rsp_take", "nak_valid", "check_done", "finish_done", "place_own"];
     // with a seed of one's own all three are one run, which need not reach everything
@@ -153,16 +176,16 @@ fn simulation_equals_verilog() {
 }
 
 fn random_run(seed: u64) -> Difftest<RxCore> {
-    let small = BuildConfig { conns: 2, qps: 2, keys: 2, msgs_per_stream: 4, reads: true, ..with_sends("sim") };
+    let small = BuildConfig { conns: 2, qps: 2, keys: 2, msgs_per_stream: 4, reads: true, sges: 4, ..with_sends("sim") };
     difftest!(RxCore::new(&small), clock: clock, inputs: {
         reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, others_busy, hdr_valid, hdr_opcode,
         hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts, hdr_msn, hdr_first,
         hdr_last, hdr_va, hdr_rkey, hdr_length, hdr_payload_bytes, hdr_ts_echo, hdr_service, hdr_ce, hdr_dup, hdr_flags,
         hdr_rate, hdr_sav, hdr_mak_qp, hdr_mak_code, hdr_mak_msn, place_ready, ack_ready, ackdesc_ready, rxerr_ready, qperr_data,
-        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, asked_qp, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, pass_ready,
+        hdr_rq_seq, hdr_imm, hdr_has_imm, hdr_sol, hdr_attempt, hdr_udp_src, asked_qp, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_listed, rq_piece, pass_ready,
         hdr_tag, hdr_operand, hdr_compare, hdr_fetch_add, hdr_error_code, ask_reached_ok, ask_early_ok, ask_none, ask_failed,
         check_valid, finish_valid, run_qp, run_msn, run_atomic, run_va, run_rkey, run_length, run_code, run_value, run_write,
-        run_addr, run_data, rsp_used, rsp_addr, rsp_room, nak_ready, cerr_valid, cerr_conn
+        run_addr, run_data, rsp_used, rsp_addr, rsp_listed, rsp_piece, rsp_room, nak_ready, cerr_valid, cerr_conn
     })
     .top("rx_core")
     .cycles(1800)
@@ -195,6 +218,8 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
             inputs.set("ask_failed", random.chance(0.05));
             inputs.set("rsp_used", random.chance(0.8));
             inputs.set("rsp_room", random.chance(0.9));
+            inputs.set("rsp_listed", random.chance(0.2));
+            inputs.set("rsp_piece", vec![random.below(1 << 32) as u32, 0, *random.pick(&[0u32, 3, 8, 64]), 0]);
             // first the connection that fewer packets are of; from then on the other one has little more to say
             inputs.set("cerr_valid", random.chance(0.003));
             inputs.set("cerr_conn", u32::from(cycle < 1500 || random.chance(0.5)));
@@ -215,6 +240,9 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
             inputs.set("rq_addr", 0x1000 + random.below(0x1000));
             inputs.set("rq_len", 64 + random.below(100));
             inputs.set("rq_lkey", random.below(2) << 8 | 7);
+            inputs.set("rq_listed", random.chance(0.2));
+            let bytes = *random.pick(&[0u32, 1, 3, 40, 64, 100]);
+            inputs.set("rq_piece", vec![0x1000 + random.below(0x1000) as u32, 0, bytes, (random.below(2) << 8 | 7) as u32]);
             // after a reset they come again
             if inputs.previous("reset") == 1 {
                 started = 0;
@@ -282,7 +310,7 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
             } else {
                 inputs.set("hdr_valid", random.chance(0.9) && cycle > 700);
                 let opcode = *random.pick(&[
-                    0xE0u32, 0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xE1, 0xE2, 0xE4, 0xE4, 0xE4, 0xE3, 0xE3, 0xE5, 0xE6, 0xF7, 0xF0, 0xF2, 0x11,
+                    0xE0u32, 0xE0, 0xE0, 0xE1, 0xE1, 0xE1, 0xE1, 0xE2, 0xE4, 0xE4, 0xE4, 0xE3, 0xE3, 0xE5, 0xE6, 0xE6, 0xF7, 0xF0, 0xF2, 0x11,
                 ]);
                 inputs.set("hdr_opcode", opcode);
                 if random.chance(0.95) {

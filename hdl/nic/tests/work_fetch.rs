@@ -321,7 +321,7 @@ impl Host {
         if opcode > highest || asks && most(qp) == 0 {
             return 2;
         }
-        if list.is_some() && (asks || w[0] >> 16 & 0xff > self.config.sges as u32) {
+        if list.is_some() && w[0] >> 16 & 0xff > self.config.sges as u32 {
             return 2;
         }
         if length > 1 << 31 || asks && opcode > 4 && length != 8 {
@@ -472,7 +472,8 @@ impl Host {
             assert_eq!(b.get("cmsg_length"), length);
             let m = self.config.msgs_per_stream as u64;
             assert_eq!(b.get("msgrow_addr"), qp as u64 * m + msn % m);
-            assert_eq!(b.high("msgrow_listed"), list.is_some());
+            assert_eq!(b.high("msgrow_listed"), list.is_some() && !asks);
+            assert_eq!(b.high("msgrow_spread"), list.is_some() && asks);
             if let Some(list) = &list {
                 let mut end = 0;
                 for ((addr, length, lkey), told) in list.iter().zip(self.pieces) {

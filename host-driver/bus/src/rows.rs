@@ -18,7 +18,7 @@ pub struct TableWrite {
 }
 
 /// Rings of a queue pair in host memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rings {
     pub sq_base: u64,
     pub sq_log2: u8,
@@ -28,6 +28,8 @@ pub struct Rings {
     pub cq_log2: u8,
     pub rq_base: u64,
     pub rq_log2: u8,
+    /// Entries of the receive queue have 128 bytes: a receive, then four SGEs at byte 64.
+    pub rq_lists: bool,
     /// Receives complete here; as many entries as at `cq_base`.
     pub rcq_base: u64,
 }
@@ -37,6 +39,20 @@ impl Rings {
     pub fn sq_entry_bytes(&self) -> u64 {
         (ring::wqe::BYTES as u64) << u8::from(self.sq_lists)
     }
+
+    /// Bytes of an entry of the receive queue.
+    pub fn rq_entry_bytes(&self) -> u64 {
+        recv_entry_bytes(self.rq_lists)
+    }
+}
+
+/// Bytes of an entry of a receive queue, with or without lists.
+pub fn recv_entry_bytes(lists: bool) -> u64 {
+    if lists {
+        2 * ring::wqe::BYTES as u64
+    } else {
+        ring::recv::BYTES as u64
+    }
 }
 
 /// A shared receive queue and its ring.
@@ -45,6 +61,8 @@ pub struct SrqRow {
     pub pd: u16,
     pub base: u64,
     pub log2: u8,
+    /// As `rq_lists` of [`Rings`].
+    pub lists: bool,
 }
 
 /// Closes a row: a connection, a queue pair or a memory region.
@@ -126,6 +144,7 @@ pub fn qp(number: u16, q: &QpConfig, r: &Rings) -> TableWrite {
         .set(f::CONN, q.conn)
         .set(f::PEER_QPN, q.peer_qpn)
         .set(f::LISTS, u8::from(r.sq_lists))
+        .set(f::RECV_LISTS, u8::from(r.rq_lists))
         .set(f::SQ_BASE, r.sq_base)
         .set(f::SQ_LOG2, r.sq_log2)
         .set(f::CQ_LOG2, r.cq_log2)
@@ -174,6 +193,7 @@ pub fn srq(number: u16, srq: &SrqRow) -> TableWrite {
     use table::srq as f;
     RowWriter::new(f::NUMBER, number)
         .set(f::VALID, 1u8)
+        .set(f::RECV_LISTS, u8::from(srq.lists))
         .set(f::PD, srq.pd)
         .set(f::RQ_BASE, srq.base)
         .set(f::RQ_LOG2, srq.log2)
@@ -267,6 +287,7 @@ pub fn read_qp(row: &Row) -> Option<(QpConfig, Rings)> {
         cq_log2: config.cq_log2,
         rq_base: f::RQ_BASE.get(row),
         rq_log2: f::RQ_LOG2.get(row) as u8,
+        rq_lists: bit(f::RECV_LISTS),
         rcq_base: f::RCQ_BASE.get(row),
     };
     Some((config, rings))
@@ -291,7 +312,12 @@ pub fn read_access(row: &Row) -> (QpAccess, u8) {
 pub fn read_srq(row: &Row) -> Option<SrqRow> {
     use table::srq as f;
     let open = f::VALID.get(row) == 1;
-    open.then(|| SrqRow { pd: f::PD.get(row) as u16, base: f::RQ_BASE.get(row), log2: f::RQ_LOG2.get(row) as u8 })
+    open.then(|| SrqRow {
+        pd: f::PD.get(row) as u16,
+        base: f::RQ_BASE.get(row),
+        log2: f::RQ_LOG2.get(row) as u8,
+        lists: f::RECV_LISTS.get(row) == 1,
+    })
 }
 
 /// What [`key`] wrote.
@@ -354,16 +380,20 @@ mod tests {
         let limits = QpConfig { access, max_rd_atomic: 3, max_dest_rd_atomic: 0xfe, ..QpConfig::new(5, 0xabcdef) };
         let config = QpConfig { pd: 9, cq_log2: 7, tx_start_msn: 0xff_ffff, rx_start_msn: 1, ..limits };
         let (cq_base, rq_base, rcq_base) = (0x7fff_0000_1000, 0x7fff_0000_2000, 1 << 62);
-        let rings = Rings { sq_base: 1 << 63, sq_log2: 6, sq_lists: true, cq_base, cq_log2: 7, rq_base, rq_log2: 5, rcq_base };
+        let sends = Rings { sq_base: 1 << 63, sq_log2: 6, sq_lists: true, ..Rings::default() };
+        let rings = Rings { cq_base, cq_log2: 7, rq_base, rq_log2: 5, rcq_base, ..sends };
         assert_eq!(read_qp(&qp(11, &config, &rings).row), Some((config, rings)));
         assert_eq!(read_qp(&closed(3, 11).row), None);
+        let rings = Rings { sq_lists: false, rq_lists: true, ..rings };
         let rights = Rights { remote_write: true, ..Rights::default() };
         let region = KeyConfig { valid: true, key_low: 0x5a, pd: 3, rights, base: 1, length: u64::MAX, dma_base: 1 << 62 };
         assert_eq!(read_key(&key(63, &region).row), region);
         let shared = QpConfig { srq: Some(3), ..config };
         assert_eq!(read_qp(&qp(11, &shared, &rings).row), Some((shared, rings)));
-        let row = SrqRow { pd: 7, base: 1 << 61, log2: 9 };
-        assert_eq!((srq(3, &row).table, read_srq(&srq(3, &row).row), read_srq(&closed(7, 3).row)), (7, Some(row), None));
+        for lists in [false, true] {
+            let row = SrqRow { pd: 7, base: 1 << 61, log2: 9, lists };
+            assert_eq!((srq(3, &row).table, read_srq(&srq(3, &row).row), read_srq(&closed(7, 3).row)), (7, Some(row), None));
+        }
         let written = super::access(11, access, 31);
         assert_eq!((written.table, written.index, read_access(&written.row)), (6, 11, (access, 31)));
         let limits = SendLimits { rnr_retry: 6, max_rd_atomic: 0xfd };

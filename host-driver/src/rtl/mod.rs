@@ -97,7 +97,7 @@ impl Provider for RtlProvider {
     }
 }
 
-/// What the RTL can do: RDMA WRITE and SEND with and without immediate, out of several pieces of memory; READ and atomics; into one piece.
+/// What the RTL can do: RDMA WRITE and SEND with and without immediate, READ and atomics, all of them and receives with several pieces of memory.
 fn limits(sizes: &Sizes, build: &str) -> Limits {
     // Programs state at least 1, also where they read nothing.
     let max_rd_atomic = if sizes.reads { sizes.messages } else { 1 };
@@ -109,7 +109,7 @@ fn limits(sizes: &Sizes, build: &str) -> Limits {
         hardware_version: 1,
         max_qp: sizes.qps - FIRST_QPN,
         max_qp_wr: WR_MAX,
-        max_sge: 1,
+        max_sge: sizes.sges,
         max_send_sge: sizes.sges,
         max_inline_bytes: Limits::INLINE_BYTES_MAX as u32,
         max_cq: 256,

@@ -235,7 +235,7 @@ impl Qp {
         let capacity = spec.capacity;
         // Of a shared queue its completion ring has room for all of them.
         let receives = if spec.srq.is_some() { super::srq::WR_MAX } else { capacity.max_recv_wr };
-        let mut queues = Queues::new(capacity.max_send_wr, receives, capacity.max_send_sge, None);
+        let mut queues = Queues::new((capacity.max_send_wr, capacity.max_send_sge), (receives, capacity.max_recv_sge), None);
         let qpn = engine.free_qpns.pop_front().ok_or(DeviceError::Exhausted { what: "QPs" })?;
         let (addr, bytes) = queues.rings.range();
         let mapped = engine.carrier.map_dma(addr, bytes);

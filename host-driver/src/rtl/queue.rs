@@ -26,8 +26,9 @@ pub struct Queues {
     /// What a slot of the receive queue holds: wr_id.
     receives: Vec<u64>,
     pub inline: Option<InlineSlab>,
-    /// Pieces that a request may have.
+    /// Pieces that a request may have, and a receive.
     pieces: usize,
+    recv_pieces: usize,
     /// Requests and receives that have ended.
     completed: u64,
     received: u64,
@@ -62,19 +63,28 @@ fn received(cqe: &Cqe, wr_id: u64, status: WcStatus, qpn: u32, src_qpn: u32) -> 
     Completion { wr_id, status, kind, byte_len, imm, qpn, src_qpn, vendor_error: 0 }
 }
 
-/// The only piece of a list, or none.
-pub fn piece(list: &[crate::device::Sge]) -> Result<(u64, u32, u32), PostError> {
-    match list {
-        [] => Ok((0, 0, 0)),
-        [sge] => Ok((sge.addr, sge.lkey, sge.length)),
-        _ => Err(PostError::TooManySges),
+/// The pieces of a list that have bytes, at most `most`: those without touch no key.
+fn pieces_of(sges: &[crate::device::Sge], most: usize) -> Result<([Sge; SGES_MAX as usize], usize), PostError> {
+    let mut list = [Sge::default(); SGES_MAX as usize];
+    let mut count = 0;
+    for sge in sges.iter().filter(|sge| sge.length > 0) {
+        let place = list.get_mut(..most).and_then(|list| list.get_mut(count));
+        *place.ok_or(PostError::TooManySges)? = Sge { addr: sge.addr, len: sge.length, lkey: sge.lkey };
+        count += 1;
     }
+    Ok((list, count))
+}
+
+/// A receive of at most `most` pieces.
+pub fn recv_of(request: &RecvRequest<'_>, most: usize) -> Result<Recv, PostError> {
+    let (list, count) = pieces_of(request.sges, most)?;
+    Ok(Recv { wr_id: request.wr_id, count, list })
 }
 
 impl Queues {
-    /// `pieces` is how many a SEND or WRITE may have.
-    pub fn new(requests: u32, receives: u32, pieces: u32, inline: Option<InlineSlab>) -> Self {
-        let rings = QueueRings::new(requests, receives, pieces > 1);
+    /// So many requests and receives, each with how many pieces one of them may have.
+    pub fn new((requests, pieces): (u32, u32), (receives, recv_pieces): (u32, u32), inline: Option<InlineSlab>) -> Self {
+        let rings = QueueRings::new((requests, pieces > 1), (receives, recv_pieces > 1));
         let (sends, recvs) = rings.depths();
         Queues {
             requests: vec![Request::default(); sends as usize],
@@ -82,6 +92,7 @@ impl Queues {
             rings,
             inline,
             pieces: pieces.clamp(1, SGES_MAX) as usize,
+            recv_pieces: recv_pieces.clamp(1, SGES_MAX) as usize,
             completed: 0,
             received: 0,
         }
@@ -127,16 +138,7 @@ impl Queues {
                 None => return Err(PostError::BadInline),
             },
             Payload::Sges(sges) => {
-                // Pieces without bytes touch no key.
-                for sge in sges.iter().filter(|sge| sge.length > 0) {
-                    let place = list.get_mut(..self.pieces).and_then(|list| list.get_mut(count));
-                    *place.ok_or(PostError::TooManySges)? = Sge { addr: sge.addr, len: sge.length, lkey: sge.lkey };
-                    count += 1;
-                }
-                // What a READ or an atomic brings goes to one piece.
-                if count > 1 && request.op.is_read_or_atomic() {
-                    return Err(PostError::TooManySges);
-                }
+                (list, count) = pieces_of(sges, self.pieces)?;
                 (list[0].addr, list[0].lkey, request.payload.length_bytes() as u32)
             }
         };
@@ -150,10 +152,10 @@ impl Queues {
 
     /// Writes a receive into the ring. The caller has seen that a slot is free.
     pub fn push_recv(&mut self, request: &RecvRequest<'_>) -> Result<(), PostError> {
-        let (addr, lkey, length) = piece(request.sges)?;
+        let recv = recv_of(request, self.recv_pieces)?;
         let slot = self.recv_slot(self.rings.produced().1);
         self.receives[slot] = request.wr_id;
-        self.rings.push_recv(&Recv { wr_id: request.wr_id, addr, lkey, length });
+        self.rings.push_recv(&recv);
         Ok(())
     }
 
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn requests_and_receives_end_once_and_in_order() {
-        let mut queue = Queues::new(4, 4, 1, None);
+        let mut queue = Queues::new((4, 1), (4, 1), None);
         let sge = [Sge { addr: 5, length: 6, lkey: 7 }];
         for wr_id in 0..3 {
             queue.push(&write(Payload::Sges(&sge), wr_id)).unwrap();
@@ -259,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_list_stands_behind_its_request() {
-        let mut queue = Queues::new(4, 4, 4, None);
+        let mut queue = Queues::new((4, 4), (4, 4), None);
         let sge = |addr, length| Sge { addr, length, lkey: 9 };
         queue.push(&write(Payload::Sges(&[sge(1 << 40, 3), sge(7, 0), sge(2, 5)]), 0)).unwrap();
         queue.push(&write(Payload::Sges(&[sge(7, 0), sge(3, 6)]), 1)).unwrap();
@@ -268,16 +270,25 @@ mod tests {
         let list = [16, 17, 18, 19, 20, 21, 22, 23].map(|i| word(0, i));
         assert_eq!((word(0, 0) >> 16, word(0, 7), list), (2, 8, [0, 1 << 8, 3, 9, 2, 0, 5, 9]));
         assert_eq!((word(1, 0) >> 16, word(1, 1), word(1, 2), word(1, 7)), (0, 9, 3, 6), "one piece has bytes");
+        queue.push_recv(&RecvRequest { wr_id: 3, sges: &[sge(1 << 40, 3), sge(7, 0), sge(2, 5)] }).unwrap();
+        queue.push_recv(&RecvRequest { wr_id: 4, sges: &[sge(7, 0), sge(3, 6)] }).unwrap();
+        let recv = |slot: usize, i| unsafe { (queue.rings.rings().rq_base as *const u32).add(slot * 32 + i).read() };
+        assert!(queue.rings.rings().rq_lists);
+        assert_eq!((recv(0, 0) >> 16, [16, 17, 18, 19, 20, 21, 22, 23].map(|i| recv(0, i))), (2, list));
+        assert_eq!((recv(1, 0) >> 16, recv(1, 1), recv(1, 2), recv(1, 4), recv(1, 6)), (0, 9, 3, 6, 4));
+        assert_eq!(queue.push_recv(&RecvRequest { wr_id: 5, sges: &[sge(1, 1); 5] }), Err(PostError::TooManySges));
         let two = [sge(1, 1), sge(2, 2)];
         let read = SendRequest { op: SendOp::Read { remote: REMOTE }, ..write(Payload::Sges(&two), 2) };
-        assert_eq!(queue.push(&read), Err(PostError::TooManySges));
+        queue.push(&read).unwrap();
+        let word = |slot: usize, i| unsafe { (queue.rings.rings().sq_base as *const u32).add(slot * 32 + i).read() };
+        assert_eq!((word(2, 0) & 0xff, word(2, 0) >> 16, word(2, 7), word(2, 18), word(2, 22)), (4, 2, 3, 1, 2));
         assert_eq!(queue.push(&write(Payload::Sges(&[sge(1, 1); 5]), 2)), Err(PostError::TooManySges));
-        assert_eq!((queue.outstanding(), ring::wqe::BYTES), (2, 64));
+        assert_eq!((queue.outstanding(), ring::wqe::BYTES), (3, 64));
     }
 
     #[test]
     fn what_the_rtl_does_not_do_is_refused_and_changes_nothing() {
-        let mut queue = Queues::new(4, 4, 1, None);
+        let mut queue = Queues::new((4, 1), (4, 1), None);
         let sges = [Sge { addr: 1, length: 1, lkey: 1 }; 2];
         assert_eq!(queue.push(&write(Payload::Sges(&sges), 0)), Err(PostError::TooManySges));
         assert_eq!(queue.push_recv(&RecvRequest { wr_id: 0, sges: &sges }), Err(PostError::TooManySges));

@@ -2,7 +2,7 @@
 //!
 //! In: WQEs and receives to write. Out: CQEs that the NIC has written, each once, in order. A slot is written again only after its CQE was taken.
 use super::pages::Pages;
-use mrnic_host_bus::rows::Rings;
+use mrnic_host_bus::rows::{recv_entry_bytes, Rings};
 use mrnic_model::{Sge, Wqe};
 use mrnic_regs::ring;
 use std::sync::atomic::{fence, AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use std::sync::atomic::{fence, AtomicU32, Ordering};
 /// Smaller rings save nothing.
 const LOG2_MIN: u8 = 4;
 
-/// Pieces that an entry of the send queue has room for.
+/// Pieces that an entry of a send queue or receive queue has room for.
 pub const SGES_MAX: u32 = 4;
 /// Words of a WQE, of an SGE, and of both in an entry.
 const WQE_WORDS: usize = ring::wqe::BYTES / 4;
@@ -35,30 +35,40 @@ fn words_of(wqe: &Wqe, list: &[Sge]) -> [u32; ENTRY_WORDS] {
     ring::wqe::SWAP_ADD.set(&mut words, wqe.swap_add.into());
     ring::wqe::COMPARE.set(&mut words, wqe.compare.into());
     ring::wqe::NUM_SGE.set(&mut words, list.len() as u128);
+    set_list(&mut words, list);
+    words
+}
+
+/// The list behind a request or a receive.
+fn set_list(words: &mut [u32; ENTRY_WORDS], list: &[Sge]) {
     for (piece, sge) in words[WQE_WORDS..].chunks_exact_mut(SGE_WORDS).zip(list) {
         ring::sge::ADDR.set(piece, sge.addr.into());
         ring::sge::LENGTH.set(piece, sge.len.into());
         ring::sge::LKEY.set(piece, sge.lkey.into());
     }
-    words
 }
 
-/// A receive; of length 0 without memory.
+/// A receive: its pieces, all with bytes; none: it is without memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recv {
     pub wr_id: u64,
-    pub addr: u64,
-    pub lkey: u32,
-    pub length: u32,
+    pub count: usize,
+    pub list: [Sge; SGES_MAX as usize],
 }
 
 impl Recv {
-    fn words(&self) -> [u32; ring::recv::BYTES / 4] {
-        let mut words = [0; ring::recv::BYTES / 4];
-        ring::recv::LKEY.set(&mut words, self.lkey.into());
-        ring::recv::ADDR.set(&mut words, self.addr.into());
-        ring::recv::LENGTH.set(&mut words, self.length.into());
+    /// As it lies in a ring, with the list behind it if it has more than one piece.
+    fn words(&self) -> [u32; ENTRY_WORDS] {
+        let mut words = [0; ENTRY_WORDS];
+        let only = self.list[0];
+        ring::recv::LKEY.set(&mut words, only.lkey.into());
+        ring::recv::ADDR.set(&mut words, only.addr.into());
+        ring::recv::LENGTH.set(&mut words, only.len.into());
         ring::recv::WR_ID.set(&mut words, self.wr_id.into());
+        if self.count > 1 {
+            ring::recv::NUM_SGE.set(&mut words, self.count as u128);
+            set_list(&mut words, &self.list[..self.count]);
+        }
         words
     }
 }
@@ -157,10 +167,16 @@ pub struct RecvRing {
 }
 
 impl RecvRing {
-    pub fn new(entries: u32) -> Self {
-        let log2 = log2_of(entries);
-        let pages = Pages::new(ring::recv::BYTES << log2);
-        RecvRing { ring: WorkRing { start: pages.start(), entry_bytes: ring::recv::BYTES, log2, produced: 0 }, pages }
+    /// With so many entries; `lists`: receives may have more than one piece.
+    pub fn new(entries: u32, lists: bool) -> Self {
+        let (log2, entry_bytes) = (log2_of(entries), recv_entry_bytes(lists) as usize);
+        let pages = Pages::new(entry_bytes << log2);
+        RecvRing { ring: WorkRing { start: pages.start(), entry_bytes, log2, produced: 0 }, pages }
+    }
+
+    /// Receives may have more than one piece.
+    pub fn lists(&self) -> bool {
+        self.ring.entry_bytes > ring::recv::BYTES
     }
 
     /// Where it lies: address and bytes.
@@ -174,7 +190,7 @@ impl RecvRing {
 
     /// Writes the next receive. Returns how many were written.
     pub fn push(&mut self, recv: &Recv) -> u64 {
-        self.ring.push(&recv.words());
+        self.ring.push(&recv.words()[..self.ring.entry_bytes / 4]);
         self.ring.produced
     }
 }
@@ -184,14 +200,14 @@ fn log2_of(entries: u32) -> u8 {
 }
 
 impl QueueRings {
-    /// Rings for so many requests and receives; `lists`: requests may have more than one piece.
-    pub fn new(requests: u32, receives: u32, lists: bool) -> Self {
+    /// Rings for so many requests and receives; those with lists may have more than one piece.
+    pub fn new((requests, lists): (u32, bool), (receives, recv_lists): (u32, bool)) -> Self {
         let entry_bytes = ring::wqe::BYTES << u8::from(lists);
+        let recv_bytes = recv_entry_bytes(recv_lists) as usize;
         let (sq_log2, rq_log2) = (log2_of(requests), log2_of(receives));
         // Both completion queues have the same size: the golden model knows one for a queue pair.
         let cq_log2 = sq_log2.max(rq_log2);
-        let sizes =
-            [entry_bytes << sq_log2, ring::cqe::BYTES << cq_log2, ring::recv::BYTES << rq_log2, ring::cqe::BYTES << cq_log2];
+        let sizes = [entry_bytes << sq_log2, ring::cqe::BYTES << cq_log2, recv_bytes << rq_log2, ring::cqe::BYTES << cq_log2];
         let pages = Pages::new(sizes.iter().sum());
         let mut at = 0;
         let starts = sizes.map(|bytes| {
@@ -202,7 +218,7 @@ impl QueueRings {
         QueueRings {
             sends: WorkRing { start: starts[0], entry_bytes, log2: sq_log2, produced: 0 },
             sent: CompletionRing { start: starts[1], log2: cq_log2, consumed: 0 },
-            receives: WorkRing { start: starts[2], entry_bytes: ring::recv::BYTES, log2: rq_log2, produced: 0 },
+            receives: WorkRing { start: starts[2], entry_bytes: recv_bytes, log2: rq_log2, produced: 0 },
             received: CompletionRing { start: starts[3], log2: cq_log2, consumed: 0 },
             pages,
         }
@@ -222,6 +238,7 @@ impl QueueRings {
             cq_log2: self.sent.log2,
             rq_base: self.receives.start as u64,
             rq_log2: self.receives.log2,
+            rq_lists: self.receives.entry_bytes > ring::recv::BYTES,
             rcq_base: self.received.start as u64,
         }
     }
@@ -250,7 +267,7 @@ impl QueueRings {
     }
 
     pub fn push_recv(&mut self, recv: &Recv) {
-        self.receives.push(&recv.words());
+        self.receives.push(&recv.words()[..self.receives.entry_bytes / 4]);
     }
 
     /// The next completion of a request.
@@ -283,12 +300,13 @@ mod tests {
 
     #[test]
     fn completions_are_taken_once_over_many_rounds_and_the_rings_are_apart() {
-        let mut rings = QueueRings::new(5, 40, false);
+        let mut rings = QueueRings::new((5, false), (40, false));
         assert_eq!((rings.depths(), rings.range().0 % 4096), ((16, 64), 0));
         let message =
             Wqe { opcode: 3, wr_id: 3, laddr: 1 << 40, lkey: 7, length: 77, imm: 5, solicited: true, ..Wqe::default() };
         let wqe = Wqe { raddr: 9, rkey: 8, fence: true, compare: 1 << 33, swap_add: 6, ..message };
-        let recv = Recv { wr_id: 1 << 33, addr: 1 << 41, lkey: 6, length: 78 };
+        let only = Sge { addr: 1 << 41, lkey: 6, len: 78 };
+        let recv = Recv { wr_id: 1 << 33, count: 1, list: [only, Sge::default(), Sge::default(), Sge::default()] };
         let at = rings.rings();
         for i in 0..1000u64 {
             assert_eq!((rings.pop(), rings.pop_recv()), (None, None));

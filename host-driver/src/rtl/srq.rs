@@ -3,8 +3,8 @@
 //! In: receives of the program; completions and flushes of the queue pairs that took them. Out: ring entries, doorbells, the event of the limit.
 //! Receives end in any order, so their slots are not kept: of a ring with room for all that are outstanding, the slot of the next one was read long ago.
 use super::engine::{Engine, Shared};
-use super::queue::piece;
-use super::rings::{Recv, RecvRing};
+use super::queue::recv_of;
+use super::rings::RecvRing;
 use crate::device::*;
 use crate::verbs::lock;
 use mrnic_host_bus::rows::{self, SrqRow};
@@ -66,6 +66,7 @@ pub struct Srq {
     number: u32,
     shared: Arc<Shared>,
     max_wr: AtomicU32,
+    max_sge: u32,
 }
 
 impl Srq {
@@ -78,14 +79,16 @@ impl Srq {
     ) -> Result<Arc<Self>, DeviceError> {
         let mut engine = lock(&shared.engine);
         let number = engine.srqs.iter().position(Option::is_none).ok_or(DeviceError::Exhausted { what: "SRQs" })? as u32;
-        let ring = RecvRing::new(WR_MAX);
+        let ring = RecvRing::new(WR_MAX, spec.max_sge > 1);
         let (addr, bytes) = ring.range();
         engine.carrier.map_dma(addr, bytes)?;
-        engine.write_row(&rows::srq(number as u16, &SrqRow { pd: spec.pd.0 as u16, base: addr, log2: ring.log2() }));
+        let row = SrqRow { pd: spec.pd.0 as u16, base: addr, log2: ring.log2(), lists: ring.lists() };
+        engine.write_row(&rows::srq(number as u16, &row));
         engine.settle();
         let entry = SrqEntry { owner, events, token: spec.token, ring, outstanding: 0, limit: 0 };
         engine.srqs[number as usize] = Some(entry);
-        Ok(Arc::new(Srq { number, shared: shared.clone(), max_wr: AtomicU32::new(spec.max_wr.max(1)) }))
+        let (max_wr, max_sge) = (AtomicU32::new(spec.max_wr.max(1)), spec.max_sge.max(1));
+        Ok(Arc::new(Srq { number, shared: shared.clone(), max_wr, max_sge }))
     }
 }
 
@@ -95,7 +98,7 @@ impl SharedReceiveQueue for Srq {
     }
 
     fn capacity(&self) -> (u32, u32) {
-        (self.max_wr.load(Ordering::Acquire), self.shared.limits.max_sge)
+        (self.max_wr.load(Ordering::Acquire), self.max_sge)
     }
 
     fn limit(&self) -> u32 {
@@ -130,7 +133,7 @@ impl SharedReceiveQueue for Srq {
         if self.shared.is_stopped() || engine.fatal {
             return Err(PostError::Gone);
         }
-        let (addr, lkey, length) = piece(request.sges)?;
+        let recv = recv_of(request, self.max_sge as usize)?;
         let max_wr = self.max_wr.load(Ordering::Acquire);
         let full = |engine: &mut Engine| engine.srq(self.number).is_none_or(|entry| entry.outstanding >= max_wr);
         if full(&mut engine) {
@@ -140,7 +143,7 @@ impl SharedReceiveQueue for Srq {
             }
         }
         let entry = engine.srq(self.number).ok_or(PostError::Gone)?;
-        let produced = entry.ring.push(&Recv { wr_id: request.wr_id, addr, lkey, length });
+        let produced = entry.ring.push(&recv);
         entry.outstanding += 1;
         // Their doorbells are those behind the queue pairs.
         let queue = engine.qps.len() as u32 + self.number;

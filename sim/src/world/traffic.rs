@@ -100,7 +100,14 @@ pub(super) fn traffic(
             }
             None => nodes[holder].nic.memory.write(at, &sent)?,
         }
-        let cuts: Vec<Vec<u32>> = (0..t.messages()).map(|m| cut(t, m, scenario.connection.mtu_bytes, rng)).collect();
+        let mtu = scenario.connection.mtu_bytes;
+        let of_message = |m: u64| t.message_bytes.min(t.bytes - m * t.message_bytes);
+        let cuts: Vec<Vec<u32>> = (0..t.messages()).map(|m| cut(t.pieces, of_message(m), mtu, rng)).collect();
+        // a receive has room for a longest message
+        let receive_cuts: Vec<Vec<u32>> = match t.receive_pieces {
+            1 => Vec::new(),
+            pieces => (0..t.messages()).map(|_| cut(pieces, t.message_bytes, mtu, rng)).collect(),
+        };
         let mut region = |node: usize, base: u64, length: u64, rights: Rights| -> Result<u32, RunError> {
             let index = setups[node].keys.len() as u32 + 1;
             if index as usize >= build.keys {
@@ -115,7 +122,7 @@ pub(super) fn traffic(
         // pieces lie apart, in memory of their own
         let room_of_pieces = t.bytes as usize + cuts.iter().map(Vec::len).sum::<usize>() * GAP;
         let (mut next_piece, mut list_key) = (0, 0);
-        if t.pieces > 1 {
+        if t.pieces > 1 && !t.op.is_request() {
             next_piece = nodes[t.from].nic.memory.allocate(room_of_pieces, t.misalign[0], false);
             list_key = region(t.from, next_piece, room_of_pieces as u64, Rights::default())?;
         }
@@ -131,8 +138,10 @@ pub(super) fn traffic(
         let mut streams = Vec::new();
         let srq = t.shared.then(|| setups[t.to].srqs.len() as u16);
         if let Some(srq) = srq {
-            let rings = Stream::new(t.to, 0, &mut nodes[t.to].nic.memory).rings;
-            setups[t.to].srqs.push((srq, SrqRow { pd: 1, base: rings.rq_base, log2: rings.rq_log2 }));
+            let mut rings = Stream::new(t.to, 0, &mut nodes[t.to].nic.memory).rings;
+            rings.rq_lists = t.receive_pieces > 1;
+            let row = SrqRow { pd: 1, base: rings.rq_base, log2: rings.rq_log2, lists: rings.rq_lists };
+            setups[t.to].srqs.push((srq, row));
             nodes[t.to].receivers.push(Receiver::of_shared(t.to, build.qps as u16 + srq, rings));
         }
         for _ in 0..t.qps {
@@ -141,6 +150,7 @@ pub(super) fn traffic(
             for (node, peer, qp, peer_qp, dir) in [(t.from, t.to, qa, qb, 0), (t.to, t.from, qb, qa, 1)] {
                 let mut stream = Stream::new(node, qp, &mut nodes[node].nic.memory);
                 stream.rings.sq_lists = t.pieces > 1;
+                stream.rings.rq_lists = t.receive_pieces > 1 && dir == 1;
                 let mut q = QpConfig::new(conn_index(node, peer), u32::from(peer_qp));
                 q.pd = 1;
                 q.tx_start_msn = msn[dir];
@@ -175,7 +185,11 @@ pub(super) fn traffic(
             let operation = atomics.as_ref().map(|a| a.operations[m as usize]);
             let mut list = [(0, 0, 0); LIST];
             let mut done = offset as usize;
-            for (sge, bytes) in list.iter_mut().zip(&cuts[m as usize]).filter(|_| t.pieces > 1) {
+            if t.pieces > 1 && t.op.is_request() {
+                // it comes to one piece of memory in the end, so that it can be compared
+                list = list_of(&cuts[m as usize], lkey, (local ^ TRANSLATION) + offset);
+            }
+            for (sge, bytes) in list.iter_mut().zip(&cuts[m as usize]).filter(|_| t.pieces > 1 && !t.op.is_request()) {
                 let data = &sent[done..done + *bytes as usize];
                 nodes[t.from].nic.memory.write(next_piece, data)?;
                 // one without bytes touches no key
@@ -220,6 +234,11 @@ pub(super) fn traffic(
                 addr: if has_memory { (remote ^ TRANSLATION) + offset } else { 0 },
                 lkey: if has_memory { rkey } else { 0 },
                 room: if has_memory { t.message_bytes as u32 } else { 0 },
+                pieces: receive_cuts.get(m as usize).map_or(0, |cuts| cuts.len() as u8),
+                list: match receive_cuts.get(m as usize) {
+                    Some(cuts) => list_of(cuts, rkey, (remote ^ TRANSLATION) + offset),
+                    None => Default::default(),
+                },
                 expect: if t.beyond_bytes == 0 {
                     code::STATUS_SUCCESS
                 } else if has_memory {
@@ -258,13 +277,22 @@ pub(super) fn traffic(
     Ok((transfers, all_atomics))
 }
 
-/// Lengths of the pieces of a message: some of them nothing, some up to the end of a packet.
-fn cut(t: &Traffic, message: u64, mtu: usize, rng: &mut SmallRng) -> Vec<u32> {
-    let bytes = t.message_bytes.min(t.bytes - message * t.message_bytes);
-    if t.pieces == 1 {
+/// Pieces of those lengths, one after the other; one without bytes has a key that is not there.
+fn list_of(cuts: &[u32], key: u32, mut at: u64) -> [(u64, u32, u32); LIST] {
+    let mut list = [(0, 0, 0); LIST];
+    for (sge, bytes) in list.iter_mut().zip(cuts) {
+        *sge = (at, *bytes, if *bytes == 0 { !key } else { key });
+        at += u64::from(*bytes);
+    }
+    list
+}
+
+/// Lengths of the pieces of so many bytes: some of them nothing, some up to the end of a packet.
+fn cut(pieces: usize, bytes: u64, mtu: usize, rng: &mut SmallRng) -> Vec<u32> {
+    if pieces == 1 {
         return vec![bytes as u32];
     }
-    let mut ends: Vec<u64> = (1..rng.random_range(2..=t.pieces))
+    let mut ends: Vec<u64> = (1..rng.random_range(2..=pieces))
         .map(|_| match rng.random_range(0..4) {
             0 => (rng.random_range(0..4) * mtu as u64).min(bytes),
             1 => rng.random_range(0..=bytes.min(40)),

@@ -342,7 +342,7 @@ impl Rig {
         let qp = n.qps;
         n.qps += 1;
         let mut stream = Stream::new(node, qp, &mut n.nic.memory);
-        stream.rings.sq_lists = self.lists;
+        (stream.rings.sq_lists, stream.rings.rq_lists) = (self.lists, self.lists);
         let mut q = QpConfig::new(conn, peer.into());
         q.pd = pd;
         q.tx_start_msn = START_MSN;

@@ -1,11 +1,11 @@
-//! Shared receive queues of the rig's NICs (Q1).
+//! Receives of the rig's NICs: shared queues (Q1), lists (Q3, Q4).
 //!
 //! In: receives to post. Out: table rows, rings, doorbells. Guarantees: nothing looks at their completions; the commit records tell.
 use super::{Region, Rig, START_MSN};
 use mrnic_model::config::QpConfig;
 use mrnic_regs::ring;
 use mrnic_sim::setup::{NodeSetup, Rings, SrqRow};
-use mrnic_sim::software::{Stream, RING_LOG2};
+use mrnic_sim::software::{encode_list, Stream, LIST, RING_LOG2};
 
 /// Shared receive queue 0 of a node.
 pub struct Shared {
@@ -15,10 +15,33 @@ pub struct Shared {
 }
 
 impl Rig {
+    /// Posts the first receive of a queue pair that was opened with lists: `count` pieces of `list` (address, bytes, key).
+    pub fn post_list(&mut self, node: usize, qp: u16, count: usize, list: &[(u64, u32, u32); LIST]) {
+        let n = &mut self.nodes[node];
+        let rings = n.streams[usize::from(qp)].rings;
+        assert!(rings.rq_lists, "a queue pair with lists");
+        let mut words = [0u32; ring::recv::BYTES / 4];
+        ring::recv::NUM_SGE.set(&mut words, count as u128);
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        n.nic.memory.write(rings.rq_base, &bytes).expect("the ring");
+        n.nic.memory.write(rings.rq_base + ring::wqe::BYTES as u64, &encode_list(list)).expect("the ring");
+        n.nic.ring_recv(qp, 1);
+        // until it has arrived
+        self.cycles(2000);
+    }
+
+    /// The status of the first completion of a receive, if there is one.
+    pub fn receive_status(&self, node: usize, qp: u16) -> Option<u8> {
+        let n = &self.nodes[node];
+        let base = n.streams[usize::from(qp)].rings.rcq_base;
+        let bytes = n.nic.memory.read(base, ring::cqe::BYTES).expect("the ring");
+        (bytes[2] & 1 == 1).then_some(bytes[0])
+    }
+
     /// Opens shared receive queue 0 of `node`, in protection domain 1.
     pub fn open_shared(&mut self, node: usize) -> Shared {
         let rings = Stream::new(node, 0, &mut self.nodes[node].nic.memory).rings;
-        let row = SrqRow { pd: 1, base: rings.rq_base, log2: rings.rq_log2 };
+        let row = SrqRow { pd: 1, base: rings.rq_base, log2: rings.rq_log2, lists: rings.rq_lists };
         self.apply(node, NodeSetup { srqs: vec![(0, row)], ..NodeSetup::default() });
         Shared { node, rings, posted: 0 }
     }

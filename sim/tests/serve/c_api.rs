@@ -137,7 +137,7 @@ fn program() {
 fn queues_and_regions(p: &Program) {
     let wrong = [
         (ibv_qp_cap { max_send_sge: 5, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
-        (ibv_qp_cap { max_recv_sge: 2, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
+        (ibv_qp_cap { max_recv_sge: 5, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_send_wr: 8193, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_recv_wr: 8193, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
         (ibv_qp_cap { max_inline_data: 513, ..CAPS }, IBV_QPT_RC, libc::EINVAL),
@@ -148,7 +148,7 @@ fn queues_and_regions(p: &Program) {
     }
     let mut attr: ibv_device_attr = unsafe { zeroed() };
     assert_eq!(unsafe { ibv_query_device(p.context, &mut attr) }, 0);
-    assert_eq!((attr.max_sge, attr.max_sge_rd), (1, 1), "of every request and receive; SENDs and WRITEs may have four");
+    assert_eq!((attr.max_sge, attr.max_sge_rd), (4, 4), "of every request and receive");
     let attr = ibv_srq_attr { max_wr: 1, max_sge: 1, srq_limit: 0 };
     let create_srq = || unsafe { ibv_create_srq(p.pd, &mut ibv_srq_init_attr { srq_context: null_mut(), attr }) };
     let srqs: Vec<_> = (0..SRQS).map(|_| create_srq()).collect();

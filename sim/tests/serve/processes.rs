@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 /// One end of a soak of all opcodes that checks every byte.
 fn soak(session: &Path, port: u16, rounds: u32, client: bool) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mrnic"));
-    command.args(["soak", "--send-lists", "--rounds", &rounds.to_string(), "--port", &port.to_string()]);
+    command.args(["soak", "--rounds", &rounds.to_string(), "--port", &port.to_string()]);
     if client {
         command.arg("127.0.0.1");
     }

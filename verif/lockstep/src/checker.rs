@@ -59,6 +59,8 @@ pub struct HostRings {
     pub cq_base: u64,
     pub rq_base: u64,
     pub rq_log2: u8,
+    /// Entries of the receive queue have 128 bytes: a receive, and a list at byte 64.
+    pub rq_lists: bool,
     /// As many entries as the ring at `cq_base`.
     pub rcq_base: u64,
 }
@@ -68,6 +70,8 @@ pub struct HostRings {
 pub struct HostRing {
     pub base: u64,
     pub log2: u8,
+    /// As `rq_lists` of [`HostRings`].
+    pub lists: bool,
 }
 
 /// The rings of a queue pair and how far they were used.

@@ -2,13 +2,15 @@
 //!
 //! In: wqe, ret, err, rnr, cqe, recv and rcqe records. Out: expected CQE writes. Guarantees: a WQE is the one that the ring holds, an error
 //! event has its cause in an earlier step, a message completes only after its last packet was counted (section 9).
-use crate::checker::Checker;
+use crate::checker::{Checker, HostRing};
 use crate::step::{hex, show, Step};
 use crate::Memory;
 use mrnic_model::{Cqe, RecvWr, Sge, Status};
 
 const WQE_BYTES: usize = 64;
 const SGE_BYTES: usize = 16;
+/// SGEs of an entry with a list.
+const LIST: usize = 4;
 /// Number of SGEs of a WQE.
 const NUM_SGE: usize = 2;
 const CQE_BYTES: usize = 32;
@@ -235,24 +237,34 @@ impl Checker {
         // shared queues stand behind those of the queue pairs
         let srq = qp.checked_sub(self.rings.len() as u32);
         let wide = s.record.wide_bytes();
-        let ring = match srq {
-            None => self
-                .rings
-                .get_mut(qp as usize)
-                .and_then(Option::as_mut)
-                .map(|r| (r.rings.rq_base, r.rings.rq_log2, &mut r.recvs)),
-            Some(srq) => self.srqs.get_mut(srq as usize).and_then(Option::as_mut).map(|r| (r.0.base, r.0.log2, &mut r.1)),
-        };
-        if let Some((base, log2, recvs)) = ring {
+        let ring =
+            match srq {
+                None => self.rings.get_mut(qp as usize).and_then(Option::as_mut).map(|r| {
+                    (HostRing { base: r.rings.rq_base, log2: r.rings.rq_log2, lists: r.rings.rq_lists }, &mut r.recvs)
+                }),
+                Some(srq) => self.srqs.get_mut(srq as usize).and_then(Option::as_mut).map(|r| (r.0, &mut r.1)),
+            };
+        let mut list = [Sge::default(); LIST];
+        let mut pieces = 0;
+        if let Some((HostRing { base, log2, lists }, recvs)) = ring {
             s.field("index", *recvs & 0xFFFF);
             let slot = *recvs & ((1 << log2) - 1);
             *recvs += 1;
-            let mut posted = [0; RECV_BYTES];
-            let inside = memory.read_into(base + slot * RECV_BYTES as u64, &mut posted);
-            s.text("data", hex(&wide[..RECV_BYTES]), if inside { hex(&posted) } else { "outside host memory".into() });
+            let mut posted = [0; 2 * WQE_BYTES];
+            let bytes = if lists { posted.len() } else { RECV_BYTES };
+            let inside = memory.read_into(base + slot * bytes as u64, &mut posted[..bytes]);
+            let ring = if inside { hex(&posted[..RECV_BYTES]) } else { "outside host memory".into() };
+            s.text("data", hex(&wide[..RECV_BYTES]), ring);
+            // a receive names more than one SGE, or it has the one in its own words; those that the NIC has no room for do not count
+            let named = usize::from(wide[NUM_SGE]);
+            if lists && named > 1 {
+                pieces = named.min(self.model.config().sges.into()).min(LIST);
+                list.iter_mut().zip(posted[WQE_BYTES..].chunks(SGE_BYTES)).for_each(|(sge, bytes)| *sge = piece(bytes));
+            }
         }
-        let sge = Sge { lkey: word(&wide, 1), addr: pair(&wide, 2), len: word(&wide, 4) };
-        let receive = RecvWr { wr_id: pair(&wide, 6), sges: &[sge] };
+        let sge = [Sge { lkey: word(&wide, 1), addr: pair(&wide, 2), len: word(&wide, 4) }];
+        let sges = if pieces > 0 { &list[..pieces] } else { &sge[..] };
+        let receive = RecvWr { wr_id: pair(&wide, 6), sges };
         let posted = match srq {
             None => self.model.step_recv(qp, &receive),
             Some(srq) => self.model.post_srq_recv(srq, &receive),

@@ -19,11 +19,12 @@ impl Checker {
 
     /// A payload write was made.
     pub fn dma_write(&mut self, cycle: u64, addr: u64, data: &[u8]) -> Result {
-        // one step is under way in the receiver, so one write at most may be ahead of its record
+        // one step is under way in the receiver, so the writes of one packet at most may be ahead of their record
         // or a request is being executed (D3)
         let executes = |checker: &Self| (0..checker.rings.len() as u32).any(|qp| checker.model.has_request(qp));
-        if self.expected.writes.is_empty() && self.expected.early_write.is_none() && (!self.good.is_empty() || executes(self)) {
-            self.expected.early_write = Some((addr, data.to_vec()));
+        let ahead = self.expected.early_writes.len() < usize::from(self.model.config().sges.max(1));
+        if self.expected.writes.is_empty() && ahead && (!self.good.is_empty() || executes(self)) {
+            self.expected.early_writes.push_back((addr, data.to_vec()));
             return Ok(());
         }
         let model = self.expected.writes.pop_front();

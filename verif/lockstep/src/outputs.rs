@@ -19,8 +19,9 @@ pub struct Expected {
     /// Payload writes of all steps so far, and those whose data software can see; the host makes them visible in their order.
     pub writes_ordered: u64,
     pub writes_visible: u64,
-    /// A payload write that was made before the record of its step, which waits for `exp` and `cum` to settle (R5, R7).
-    pub early_write: Option<(u64, Vec<u8>)>,
+    /// Payload writes that were made before the record of their step, which waits for `exp` and `cum` to settle (R5, R7): one for each piece of a
+    /// list, at most.
+    pub early_writes: VecDeque<(u64, Vec<u8>)>,
     /// Address and bytes.
     pub cqes: VecDeque<(u64, Vec<u8>)>,
     /// Those of receives; their order among the others is the hardware's freedom.
@@ -120,7 +121,7 @@ impl Expected {
 
     /// What is still missing, for the end of a run.
     pub fn missing(&self) -> Option<String> {
-        if let Some((addr, _)) = &self.early_write {
+        if let Some((addr, _)) = self.early_writes.front() {
             return Some(format!("the step that makes the payload write at {addr:#x}"));
         }
         let counts = [

@@ -89,7 +89,7 @@ impl Checker {
         if let Ok(port) = self.model.reply_port(conn, via) {
             self.expected.note_port(conn, via, port);
         }
-        self.early_write(s);
+        self.early_writes(s);
         match step {
             RxStep::Dropped { reason } => {
                 s.field("kind", 3u64);
@@ -174,7 +174,7 @@ impl Checker {
                 }
                 s.field("exp", self.model.recv_stream(qp).map_or(0, |stream| stream.exp.get()));
                 self.expected.order_writes(memory.writes);
-                self.early_write(s);
+                self.early_writes(s);
                 if done.code != 0 {
                     *self.causes.refusals.entry(qp).or_default() += 1;
                     if !in_error {
@@ -187,12 +187,13 @@ impl Checker {
         }
     }
 
-    /// R5: a write that was ahead of its record is the one of this step.
-    fn early_write(&mut self, s: &mut Step) {
-        let Some((addr, data)) = self.expected.early_write.take() else { return };
+    /// R5: the writes that were ahead of their record are those of this step.
+    fn early_writes(&mut self, s: &mut Step) {
         let show = |addr: u64, data: &[u8]| format!("{addr:#x}: {}", hex(data));
-        let model = self.expected.writes.pop_front().map_or("none".into(), |(a, d)| show(a, &d));
-        s.text("written", show(addr, &data), model);
+        while let Some((addr, data)) = self.expected.early_writes.pop_front() {
+            let model = self.expected.writes.pop_front().map_or("none".into(), |(a, d)| show(a, &d));
+            s.text("written", show(addr, &data), model);
+        }
     }
 
     /// R7: the oldest incomplete message of the QP that a WRITE or SEND names; 0 where there is none, or it is not of the connection

@@ -26,4 +26,6 @@ pub mod rx_parser;
 pub mod rx_rows;
 pub mod rx_tables;
 pub mod rx_timers;
+pub mod scatter;
 pub mod silence;
+pub mod spread;

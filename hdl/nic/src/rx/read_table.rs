@@ -20,6 +20,15 @@ pub struct ReadRow {
     pub laddr: Bits<64>,
     pub length: Bits<32>,
     pub tag: Bits<32>,
+    /// Its bytes go to pieces, not to `laddr`.
+    pub listed: Bit,
+}
+
+/// A piece of memory for a response: bus address, where it ends in the message.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct ReadPiece {
+    pub addr: Bits<64>,
+    pub end: Bits<32>,
 }
 
 /// Which message of this place was sent last.
@@ -62,6 +71,12 @@ pub struct ReadTable {
     pub row_write: Signal<In, Bit>,
     pub row_qp: Signal<In, Bits<16>>,
     pub row: Signal<In, ReadRow>,
+    /// A piece of the WQE whose row may be written next: row, number, place.
+    pub piece_write: Signal<In, Bit>,
+    pub piece_row: Signal<In, Bits<24>>,
+    pub piece_number: Signal<In, Bits<2>>,
+    pub piece_addr: Signal<In, Bits<64>>,
+    pub piece_end: Signal<In, Bits<32>>,
     /// A new packet was granted (D6: the request was sent). Not in two clocks that follow one another.
     pub sent_valid: Signal<In, Bit>,
     pub sent_qp: Signal<In, Bits<16>>,
@@ -83,6 +98,11 @@ pub struct ReadTable {
     /// The message waits for this response, and it is right.
     pub used: Signal<Out, Bit>,
     pub addr: Signal<Out, Bits<64>>,
+    /// From clock 2 on: they go to pieces, of which number `piece_at` stands at `piece` in the same clock, as an SGE. Behind the last one that there is
+    /// stands anything: a response that is used does not reach there.
+    pub listed: Signal<Out, Bit>,
+    pub piece_at: Signal<In, Bits<2>>,
+    pub piece: Signal<Out, Bits<128>>,
     /// One clock, with `used`: what was looked at is placed. Not of an ERROR_RESP.
     pub take: Signal<In, Bit>,
     /// One clock after `take`: payload writes ordered up to and with it, modulo 2^16.
@@ -104,6 +124,11 @@ pub struct ReadTable {
     marks: Ram<SentMark>,
     marks_copy: Ram<SentMark>,
     progress: Ram<ReadProgress>,
+    /// One for each number of a piece.
+    pieces: [Ram<ReadPiece>; 4],
+    pieces_r: [DFF<ReadPiece>; 4],
+    here: Signal<Local, ReadPiece>,
+    begins: Signal<Local, Bits<32>>,
     answers: Fifo<Answer>,
     walking: DFF<Bit>,
     walk: DFF<Bits<24>>,
@@ -158,6 +183,7 @@ pub struct ReadTable {
     slot_mask: Constant<Bits<24>>,
     last_slot: Constant<Bits<24>>,
     last_row: Constant<Bits<24>>,
+    with_lists: Constant<Bit>,
 }
 
 impl ReadTable {
@@ -169,12 +195,15 @@ impl ReadTable {
             marks: Ram::new(rows),
             marks_copy: Ram::new(rows),
             progress: Ram::new(rows),
+            pieces: std::array::from_fn(|k| Ram::new(if config.sges > 1 && k < config.sges { rows } else { 0 })),
+            pieces_r: Default::default(),
+            with_lists: Constant::new(config.sges > 1),
             answers: Fifo::new(config.msgs_per_stream),
             messages_log2: Constant::new(u64::from(config.msgs_per_stream.ilog2()).to_bits()),
             slot_mask: Constant::new((config.msgs_per_stream as u64 - 1).to_bits()),
             last_slot: Constant::new((config.msgs_per_stream as u64 - 1).to_bits()),
             last_row: Constant::new((rows as u64 - 1).to_bits());
-            clock, reset, cfg_valid, cfg_table, cfg_index, cfg_busy, rx_busy, row_write, row_qp, row, sent_valid, sent_qp, sent_msn,
+            clock, reset, cfg_valid, cfg_table, cfg_index, cfg_busy, rx_busy, row_write, row_qp, row, piece_write, piece_row, piece_number, piece_addr, piece_end, listed, piece_at, piece, here, begins, sent_valid, sent_qp, sent_msn,
             first_valid, first_qp, look, look_qp, look_msn, kind, offset, length, tag, payload_bytes, used, addr, take, ticket,
             done_count, room, answers_held, settled, answered_valid, answered_ready, answered_qp, answered_msn, init_done, walking, walk, ready, held,
             held_qp, counted, behind, sent_1, sent_q, sent_m, look_1, look_2, look_3, qp, msn, found, mark, at, waits, left, end, same, far,
@@ -212,6 +241,34 @@ impl Logic for ReadTable {
         self.rows_copy.write_enable.next = self.row_write.val();
         self.rows_copy.write_address.next = self.rows.write_address.val();
         self.rows_copy.write_data.next = self.row.val();
+
+        comment!("pieces: those of a look stay until the next one");
+        self.here.next.addr = self.piece_addr.val();
+        self.here.next.end = self.piece_end.val();
+        for k in 0..4 {
+            self.pieces[k].clock.next = self.clock.val();
+            self.pieces[k].read_address.next = self.look_at.val();
+            self.pieces[k].write_enable.next = self.piece_write.val() & (self.piece_number.val() == k.to_bits::<2>());
+            self.pieces[k].write_address.next = self.piece_row.val();
+            self.pieces[k].write_data.next = self.here.val();
+            self.pieces_r[k].clock.next = self.clock.val();
+            self.pieces_r[k].d.next = self.pieces_r[k].q.val();
+            if self.look_1.q.val() {
+                self.pieces_r[k].d.next = self.pieces[k].read_data.val();
+            }
+        }
+        self.listed.next = self.found.q.val().listed & self.with_lists.val();
+        self.here.next = self.pieces_r[0].q.val();
+        self.begins.next = 0.into();
+        for k in 1..4 {
+            if self.piece_at.val() == k.to_bits::<2>() {
+                self.here.next = self.pieces_r[k - 1].q.val();
+                self.begins.next = self.here.val().end;
+                self.here.next = self.pieces_r[k].q.val();
+            }
+        }
+        self.piece.next =
+            bit_cast::<128, 64>(self.here.val().addr) | (bit_cast::<128, 32>(self.here.val().end - self.begins.val()) << 64);
 
         comment!("a packet was sent: its place is marked one clock later");
         self.rows_copy.read_address.next = self.sent_at.val();

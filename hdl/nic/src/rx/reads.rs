@@ -40,6 +40,13 @@ pub struct Reads<const W: usize> {
     pub row_laddr: Signal<In, Bits<64>>,
     pub row_length: Signal<In, Bits<32>>,
     pub row_tag: Signal<In, Bits<32>>,
+    /// Its responses go to the pieces that were written for the row.
+    pub row_listed: Signal<In, Bit>,
+    pub piece_write: Signal<In, Bit>,
+    pub piece_row: Signal<In, Bits<24>>,
+    pub piece_number: Signal<In, Bits<2>>,
+    pub piece_addr: Signal<In, Bits<64>>,
+    pub piece_end: Signal<In, Bits<32>>,
     // a new packet of a message
     pub sent_valid: Signal<In, Bit>,
     pub sent_qp: Signal<In, Bits<16>>,
@@ -72,6 +79,10 @@ pub struct Reads<const W: usize> {
     pub rsp_used: Signal<Out, Bit>,
     pub rsp_addr: Signal<Out, Bits<64>>,
     pub rsp_room: Signal<Out, Bit>,
+    /// As read_table's `listed`, `piece_at`, `piece`.
+    pub rsp_listed: Signal<Out, Bit>,
+    pub rsp_at: Signal<In, Bits<2>>,
+    pub rsp_piece: Signal<Out, Bits<128>>,
     pub rsp_take: Signal<In, Bit>,
     pub rsp_ticket: Signal<In, Bits<16>>,
     pub ask_look: Signal<In, Bit>,
@@ -193,7 +204,7 @@ impl<const W: usize> Reads<W> {
             responder: Responder::new(config),
             ports: CtrlReads::new(config);
             clock, reset, fault, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, rx_busy, completion_busy, init_done, row_write, row_qp,
-            row_request, row_atomic, row_msn, row_laddr, row_length, row_tag, sent_valid, sent_qp, sent_msn, sent_now, now, watch_conn, watch_awaited, watch_alive, over_valid, over_qp, life_valid, life_conn, life_now, taken_valid,
+            row_request, row_atomic, row_msn, row_laddr, row_length, row_tag, row_listed, piece_write, piece_row, piece_number, piece_addr, piece_end, rsp_listed, rsp_at, rsp_piece, sent_valid, sent_qp, sent_msn, sent_now, now, watch_conn, watch_awaited, watch_alive, over_valid, over_qp, life_valid, life_conn, life_now, taken_valid,
             taken_opcode, taken_conn, taken_now,
             rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset, rsp_length, rsp_tag, rsp_bytes, rsp_used, rsp_addr, rsp_room, rsp_take,
             rsp_ticket, ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_reached_ok, ask_early_ok, ask_none, ask_failed, ask_take,
@@ -241,6 +252,15 @@ impl<const W: usize> Logic for Reads<W> {
         self.table.row.next.laddr = self.row_laddr.val();
         self.table.row.next.length = self.row_length.val();
         self.table.row.next.tag = self.row_tag.val();
+        self.table.row.next.listed = self.row_listed.val();
+        self.table.piece_write.next = self.piece_write.val();
+        self.table.piece_row.next = self.piece_row.val();
+        self.table.piece_number.next = self.piece_number.val();
+        self.table.piece_addr.next = self.piece_addr.val();
+        self.table.piece_end.next = self.piece_end.val();
+        self.rsp_listed.next = self.table.listed.val();
+        self.table.piece_at.next = self.rsp_at.val();
+        self.rsp_piece.next = self.table.piece.val();
         self.table.sent_valid.next = self.sent_valid.val();
         self.table.sent_qp.next = self.sent_qp.val();
         self.table.sent_msn.next = self.sent_msn.val();

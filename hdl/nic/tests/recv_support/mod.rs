@@ -8,7 +8,7 @@ use mrnic_nic::config::BuildConfig;
 use mrnic_nic::host::recv_queue::RecvQueue;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use reference::{Mark, Message, Pool, Receives, Stream};
+use reference::{Entry, Mark, Message, Pool, Receives, Stream};
 use std::collections::{HashMap, VecDeque};
 
 pub const RQ_LOG2: u32 = 6;
@@ -69,9 +69,12 @@ pub struct World {
     qps: Vec<Outside>,
     /// Shared queues: receives posted, and what is left.
     pools: Vec<(u32, Pool)>,
-    memory: HashMap<u64, [u32; 8]>,
-    reads: VecDeque<(u64, u64)>,
-    beats: VecDeque<([u32; 8], usize)>,
+    memory: HashMap<u64, Entry>,
+    reads: VecDeque<(u64, u64, usize)>,
+    /// Words of an entry, how many of them there are, and how many have gone.
+    beats: VecDeque<(Entry, usize, usize)>,
+    /// SGEs of a list, more than 1 if some queues have such.
+    sges: usize,
     bells: VecDeque<(usize, u16)>,
     flushes: VecDeque<(u64, usize)>,
     step: Option<Step>,
@@ -93,6 +96,8 @@ pub struct World {
     pub wrong: u64,
     /// Looks that found a receive of a shared queue.
     pub shared: u64,
+    /// Those that found a list.
+    pub lists: u64,
     /// Queue pairs with a shared queue that were closed.
     pub last_wqes: u64,
     /// Receives asked for.
@@ -119,6 +124,7 @@ impl World {
             writes_ordered: 0,
             writes_done: 0,
             expected: VecDeque::new(),
+            sges: config.sges,
             most: config.recvs_per_qp as u32,
             clock: 0,
             slow: 0.2,
@@ -130,6 +136,7 @@ impl World {
             missing: 0,
             wrong: 0,
             shared: 0,
+            lists: 0,
             last_wqes: 0,
             asked: 0,
         };
@@ -147,6 +154,7 @@ impl World {
             words[0] = 1;
             words[4] = RQ_LOG2 << 8;
             words[7] = 40 + srq as u32;
+            words[0] |= u32::from(world.long(config.qps + srq)) << 7;
             let base = rq_base(config.qps + srq);
             (words[10], words[11]) = (base as u32, (base >> 32) as u32);
             world.pools.push((0, Pool::default()));
@@ -162,6 +170,30 @@ impl World {
     /// The shared queue that a queue pair is opened with.
     fn source_of(&self, qp: usize) -> Option<usize> {
         (qp % 2 == 1 && !self.pools.is_empty()).then(|| qp / 2 % self.pools.len())
+    }
+
+    /// Entries of a queue have 128 bytes.
+    fn long(&self, queue: usize) -> bool {
+        self.sges > 1 && queue % 4 < 2
+    }
+
+    /// Receive `n` of a queue.
+    fn address(&self, queue: usize, n: u32) -> u64 {
+        rq_base(queue) + u64::from(n % (1 << RQ_LOG2)) * if self.long(queue) { 128 } else { 32 }
+    }
+
+    /// Words of a new receive; lists are of all lengths, some of which are more than 32 bits hold together.
+    fn new_entry(&mut self, queue: usize) -> Entry {
+        let used = if self.long(queue) { 32 } else { 8 };
+        let mut words: Entry = std::array::from_fn(|i| if i < used { self.rng.random() } else { 0 });
+        if self.long(queue) {
+            let many = [0, 1, 2, 3, 4, 5, 255][self.rng.random_range(0..7)];
+            words[0] = words[0] & 0xFF00_FFFF | many << 16;
+            if self.rng.random() {
+                (0..4).for_each(|k| words[18 + 4 * k] >>= 8);
+            }
+        }
+        words
     }
 
     fn table(&mut self, table: u64, qp: usize, words: [u32; 16]) {
@@ -188,6 +220,7 @@ impl World {
         words[4] = RQ_LOG2 << 8 | RCQ_LOG2 << 12;
         words[7] = (qp as u32 % 32) << 16;
         let source = self.source_of(qp);
+        words[0] |= u32::from(self.long(qp)) << 7;
         if let Some(source) = source {
             words[0] |= 1 << 5;
             words[4] |= (source as u32) << 16;
@@ -197,7 +230,8 @@ impl World {
         self.table(3, qp, words);
         let next = self.rng.random_range(0..1000);
         let stream = Stream { exp: next, next, ..Stream::default() };
-        let receives = Receives { source, ..Receives::default() };
+        let long = self.long(source.map_or(qp, |source| self.qps.len() + source));
+        let receives = Receives { source, long, ..Receives::default() };
         self.qps[qp] = Outside { open: true, stream, receives, ..Outside::default() };
     }
 
@@ -234,23 +268,23 @@ impl World {
             return;
         }
         for _ in 0..count {
-            let words: [u32; 8] = std::array::from_fn(|_| self.rng.random());
-            self.memory.insert(rq_base(qp) + 32 * u64::from(q.posted % (1 << RQ_LOG2)), words);
-            q.posted += 1;
+            let words = self.new_entry(qp);
+            self.memory.insert(self.address(qp, self.qps[qp].posted), words);
+            self.qps[qp].posted += 1;
         }
-        self.bells.push_back((qp, q.posted as u16));
+        self.bells.push_back((qp, self.qps[qp].posted as u16));
     }
 
     fn post_shared(&mut self, srq: usize, count: u32) {
         let queue = self.qps.len() + srq;
-        let (posted, pool) = &mut self.pools[srq];
+        let (posted, pool) = &self.pools[srq];
         let count = count.min((1 << RQ_LOG2) - (*posted - pool.taken));
         for _ in 0..count {
-            let words: [u32; 8] = std::array::from_fn(|_| self.rng.random());
-            self.memory.insert(rq_base(queue) + 32 * u64::from(*posted % (1 << RQ_LOG2)), words);
-            *posted += 1;
+            let words = self.new_entry(queue);
+            self.memory.insert(self.address(queue, self.pools[srq].0), words);
+            self.pools[srq].0 += 1;
         }
-        self.bells.push_back((queue, *posted as u16));
+        self.bells.push_back((queue, self.pools[srq].0 as u16));
     }
 
     /// Posts receives one by one, each with its doorbell. Returns how many doorbells wait when the first receive is asked for.
@@ -278,28 +312,28 @@ impl World {
         let ready = !self.rng.random_bool(self.slow);
         self.bench.set("rr_desc_ready", ready.into());
         if ready && self.bench.high("rr_desc_valid") {
-            assert_eq!(self.bench.get("rr_desc_len"), 32);
-            let at = self.bench.get("rr_desc_addr");
+            let (at, len) = (self.bench.get("rr_desc_addr"), self.bench.get("rr_desc_len"));
+            assert!(len == if self.long((at >> 16 & 0xFFFF) as usize) { 128 } else { 32 });
             self.asked += 1;
-            self.reads.push_back((now + self.rng.random_range(1..40), at));
+            self.reads.push_back((now + self.rng.random_range(1..40), at, len as usize / 4));
         }
         if self.beats.is_empty() && self.reads.front().is_some_and(|r| r.0 <= now) {
-            let at = self.reads.pop_front().expect("a read").1;
+            let (_, at, all) = self.reads.pop_front().expect("a read");
             let words = *self.memory.get(&at).unwrap_or_else(|| panic!("a read at {at:#x}, where nothing was posted"));
-            self.beats.push_back((words, 0));
+            self.beats.push_back((words, all, 0));
         }
         let offered = !self.beats.is_empty() && !self.rng.random_bool(self.slow);
         self.bench.set("rr_valid", offered.into());
         if offered {
-            let (words, at) = self.beats[0];
-            let n = (self.width / 32).min(8);
+            let (words, all, at) = self.beats[0];
+            let n = (self.width / 32).min(all);
             let mut beat = vec![0xEEEE_EEEE; self.width / 32];
             beat[..n].copy_from_slice(&words[at..at + n]);
             self.bench.set_words("rr_data", &beat);
-            self.bench.set("rr_last", (at + n == 8).into());
+            self.bench.set("rr_last", (at + n == all).into());
             if self.bench.high("rr_ready") {
-                self.beats[0].1 += n;
-                if at + n == 8 {
+                self.beats[0].2 += n;
+                if at + n == all {
                     self.beats.pop_front();
                 }
             }
@@ -485,10 +519,21 @@ impl World {
                     if let Some(source) = source.filter(|_| step.found == 3) {
                         q.receives.take(seq, &mut self.pools[source].1);
                     }
-                    let r = q.receives.list[(seq - q.receives.head) as usize].words;
+                    let receive = &q.receives.list[(seq - q.receives.head) as usize];
+                    let (r, list) = (receive.words, receive.list(self.sges as u32));
                     let addr = u64::from(r[2]) | u64::from(r[3]) << 32;
                     assert_eq!((self.bench.get("rq_lkey"), self.bench.get("rq_addr")), (r[1].into(), addr));
-                    assert_eq!(self.bench.get("rq_len"), u64::from(r[4]));
+                    assert_eq!(self.bench.high("rq_listed"), list.is_some());
+                    let mut length = u64::from(r[4]);
+                    for (k, piece) in list.iter().flatten().enumerate() {
+                        self.bench.set("rq_at", k as u64);
+                        assert_eq!(self.bench.words("rq_piece"), piece);
+                    }
+                    if let Some(list) = list {
+                        length = list.iter().map(|piece| u64::from(piece[2])).sum::<u64>().min(0xFFFF_FFFF);
+                        self.lists += 1;
+                    }
+                    assert_eq!(self.bench.get("rq_len"), length);
                     q.receives.mark(seq, step.msn, mark);
                 }
             }
@@ -504,20 +549,23 @@ impl World {
             let index = self.bench.get("commit_recv_index");
             let words: [u32; 8] = self.bench.words("commit_recv_data").try_into().expect("32 bytes");
             if let Some(srq) = qp.checked_sub(self.qps.len()) {
-                let (posted, pool) = &mut self.pools[srq];
+                let (posted, pool) = &self.pools[srq];
                 let n = pool.taken + pool.left.len() as u32;
                 assert!(index == u64::from(n & 0xFFFF) && n < *posted, "receives arrive in order");
-                assert_eq!(words, self.memory[&(rq_base(qp) + 32 * u64::from(n % (1 << RQ_LOG2)))]);
-                pool.left.push_back(words);
+                let entry = self.memory[&self.address(qp, n)];
+                assert_eq!(words, entry[..8]);
+                let pool = &mut self.pools[srq].1;
+                pool.left.push_back(entry);
                 assert!(pool.left.len() as u32 <= self.most);
                 return self.rcqe_record();
             }
+            let n = self.qps[qp].receives.arrived();
+            let entry = *self.memory.get(&self.address(qp, n)).expect("a receive that was posted");
             let q = &mut self.qps[qp];
-            let n = q.receives.arrived();
             assert_eq!(index, u64::from(n & 0xFFFF), "receives arrive in order");
             assert!(n < q.posted, "a receive that was not posted");
-            assert_eq!(words, self.memory[&(rq_base(qp) + 32 * u64::from(n % (1 << RQ_LOG2)))]);
-            q.receives.arrive(words);
+            assert_eq!(words, entry[..8]);
+            q.receives.arrive(entry);
             assert!(q.receives.list.len() as u32 <= self.most);
         }
         self.rcqe_record();

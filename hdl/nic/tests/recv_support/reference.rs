@@ -2,10 +2,13 @@
 //! In: events in the order of the commit records. Out: what a look finds, which CQE comes next. Guarantees: it knows no RAM, row or ticket.
 use std::collections::{BTreeMap, VecDeque};
 
+/// An entry of a receive queue; one of 32 bytes has zeros behind them.
+pub type Entry = [u32; 32];
+
 /// A shared queue: receives that no message has taken.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
-    pub left: VecDeque<[u32; 8]>,
+    pub left: VecDeque<Entry>,
     /// Receives taken.
     pub taken: u32,
 }
@@ -16,7 +19,9 @@ pub struct Receive {
     pub there: bool,
     /// Its number in the shared queue.
     pub index: Option<u32>,
-    pub words: [u32; 8],
+    pub words: Entry,
+    /// Its entry has 128 bytes.
+    pub long: bool,
     pub msn: Option<u32>,
     pub complete: bool,
     pub failed: u8,
@@ -33,6 +38,8 @@ pub struct Receives {
     pub cqes: u32,
     /// Its receives come from this shared queue.
     pub source: Option<usize>,
+    /// Entries of its queue, or of the shared one, have 128 bytes.
+    pub long: bool,
 }
 
 /// A packet that is accepted, or not.
@@ -46,19 +53,44 @@ pub struct Mark {
     pub failed: u8,
 }
 
+impl Receive {
+    /// Its pieces, those that it does not have without bytes, if it is a list.
+    pub fn list(&self, most: u32) -> Option<[[u32; 4]; 4]> {
+        let many = self.words[0] >> 16 & 0xFF;
+        (self.long && many > 1).then(|| {
+            std::array::from_fn(|k| {
+                let w = &self.words[16 + 4 * k..20 + 4 * k];
+                let there = (k as u32) < many.min(most);
+                [w[0], w[1], if there { w[2] } else { 0 }, w[3]]
+            })
+        })
+    }
+}
+
 impl Receives {
     /// Receives that have arrived in all.
     pub fn arrived(&self) -> u32 {
         self.head + self.list.len() as u32
     }
 
-    pub fn arrive(&mut self, words: [u32; 8]) {
-        self.list.push_back(Receive { there: true, index: None, words, msn: None, complete: false, failed: 0, accepted: None });
+    pub fn arrive(&mut self, words: Entry) {
+        let long = self.long;
+        self.list.push_back(Receive {
+            there: true,
+            index: None,
+            words,
+            long,
+            msn: None,
+            complete: false,
+            failed: 0,
+            accepted: None,
+        });
     }
 
     /// Q1: the message of `seq` takes the oldest receive of the shared queue.
     pub fn take(&mut self, seq: u32, pool: &mut Pool) {
-        let place = Receive { there: false, index: None, words: [0; 8], msn: None, complete: false, failed: 0, accepted: None };
+        let (words, long) = ([0; 32], self.long);
+        let place = Receive { there: false, index: None, words, long, msn: None, complete: false, failed: 0, accepted: None };
         let index = self.index(seq);
         while self.list.len() <= index {
             self.list.push_back(place.clone());

@@ -20,12 +20,16 @@ pub const CAP: u32 = 40_000;
 
 pub type Model = Nic<OpenMr0, Aimd>;
 
-pub struct NoMemory;
-impl mrnic_model::HostMemory for NoMemory {
+/// What the model writes: address and bytes.
+#[derive(Default)]
+pub struct Written(Vec<(u64, u32)>);
+
+impl mrnic_model::HostMemory for Written {
     fn read(&self, _: u64, _: &mut [u8]) -> Result<(), mrnic_model::MemoryError> {
         Ok(())
     }
-    fn write(&mut self, _: u64, _: &[u8]) -> Result<(), mrnic_model::MemoryError> {
+    fn write(&mut self, addr: u64, data: &[u8]) -> Result<(), mrnic_model::MemoryError> {
+        self.0.push((addr, data.len() as u32));
         Ok(())
     }
 }
@@ -91,6 +95,12 @@ pub struct Rig {
     pub stall: u64,
     pub seen: std::collections::BTreeMap<String, u64>,
     pub sends: bool,
+    /// Receives may have lists.
+    pub lists: bool,
+    /// Payload writes that the model has made.
+    pub writes: u64,
+    /// Tickets of messages that the step under way has passed.
+    pub tickets: Vec<u64>,
     pub receives: Receives,
 }
 
@@ -171,7 +181,13 @@ impl Rig {
         self.bench.set("now", self.now.into());
         self.drive();
         if self.sends {
-            let all = [("rq_found", 3), ("rq_addr", u64::MAX), ("rq_len", 0xFFFF_FFFF), ("rq_lkey", 0xFFFF_FFFF)];
+            let all = [
+                ("rq_found", 3),
+                ("rq_listed", 1),
+                ("rq_addr", u64::MAX),
+                ("rq_len", !0 >> 32),
+                ("rq_lkey", !0 >> 32),
+            ];
             let junk = all.map(|(name, most)| (name, self.rng.next() & most));
             for (name, value) in self.receives.answer().unwrap_or(junk) {
                 self.bench.set(name, value);
@@ -185,6 +201,12 @@ impl Rig {
         }
         self.bench.set("qperr_data", self.qperr_next);
         self.bench.eval();
+        if self.lists {
+            let at = self.bench.get("rq_at");
+            let junk = [0; 4].map(|_: u32| self.rng.next() as u32);
+            self.bench.set_words("rq_piece", &self.receives.piece(at).unwrap_or(junk));
+            self.bench.eval();
+        }
         let qp = self.bench.get("qperr_addr") as usize;
         self.qperr_next = self.qp_error.get(qp).copied().unwrap_or(false).into();
         if self.driving && self.bench.get("hdr_ready") == 1 {
@@ -231,9 +253,9 @@ impl Rig {
         }
         if self.taken("pass") {
             let qp = self.bench.get("pass_qp") as u32;
-            // that of the step itself may still wait
-            let waits = self.bench.get("place_valid") & self.bench.get("place_write");
-            self.field("pass_ticket", (self.receives.writes + waits) & 0xFFFF);
+            // those of the step itself may still wait
+            let ticket = self.bench.get("pass_ticket");
+            self.tickets.push(ticket);
             let queue = &mut self.receives.queues[qp as usize];
             queue.complete(self.bench.get("pass_slot"));
             self.count("receive complete");
@@ -265,10 +287,34 @@ impl Rig {
             }
         }
         let addr = 0x1_0000_0000 * u64::from(key + 1) + 5 + at;
-        let posted = Posted { addr, len, lkey: key << 8 | low, wr_id: self.rng.next() };
+        let mut posted = Posted { addr, len, lkey: key << 8 | low, wr_id: self.rng.next(), list: None };
+        let one = [Sge { addr, len, lkey: posted.lkey }];
+        let mut list = [Sge::default(); 4];
+        let mut sges = &one[..];
+        if self.lists && self.rng.chance(70) {
+            let mut left = len;
+            for piece in &mut list {
+                let key = [0, 1, 3][self.rng.below(3) as usize];
+                let len = [0, 1, 3, 255, 256, 257, 1 + self.rng.below(700) as u32][self.rng.below(7) as usize].min(left);
+                left -= len;
+                let addr = 0x1_0000_0000 * u64::from(key + 1) + 5 + self.rng.below(90_000);
+                *piece = Sge { addr, len, lkey: key << 8 | (0xA0 + key) };
+            }
+            let many = 2 + self.rng.below(3) as usize;
+            list[many - 1].len += left;
+            if self.rng.below(bad) == 0 {
+                let piece = &mut list[self.rng.below(many as u64) as usize];
+                piece.lkey ^= 1 << self.rng.below(10);
+            }
+            // pieces that the list does not have are shown without bytes
+            list[many..].iter_mut().for_each(|piece| piece.len = 0);
+            sges = &list[..many];
+            posted.len = sges.iter().map(|piece| piece.len).sum();
+            posted.list = Some(list);
+            self.count("list");
+        }
         self.receives.queues[qp as usize].post(posted);
-        let sges = [Sge { addr, len, lkey: posted.lkey }];
-        self.model.step_recv(qp, &RecvWr { wr_id: posted.wr_id, sges: &sges }).expect("room");
+        self.model.step_recv(qp, &RecvWr { wr_id: posted.wr_id, sges }).expect("room");
         self.completions(qp);
     }
 
@@ -310,7 +356,7 @@ impl Rig {
             assert_eq!(self.got_acks_in.pop_front(), self.acks_in.pop_front(), "ack at cycle {}", self.cycle);
         }
         let ahead = self.got_places.len().max(self.got_errors.len()).max(self.got_acks_in.len());
-        assert!(ahead <= 1, "an output without a step at cycle {}", self.cycle);
+        assert!(ahead <= if self.lists { 4 } else { 1 }, "an output without a step at cycle {}", self.cycle);
         if self.taken("ackdesc") {
             let d = self.acks.pop_front().expect("an ackdesc too many");
             let a = d.ack;
@@ -383,7 +429,8 @@ impl Rig {
         }
         let seen = self.bench.get("commit_rx_qp_failed") == 1;
         let inputs = RxInputs { qp_error_seen: Some(seen), ..RxInputs::default() };
-        let step = self.model.step_rx_with(now, &frame[..len], &inputs, &mut NoMemory);
+        let mut written = Written::default();
+        let step = self.model.step_rx_with(now, &frame[..len], &inputs, &mut written);
         // R10
         let conn_of = match step {
             RxStep::Probe { conn, .. } => Some(conn),
@@ -393,7 +440,12 @@ impl Rig {
         let via = packet.mph.via;
         let noted = conn_of.map(|conn| (conn, via, self.model.reply_port(conn, via).expect("a path")));
         assert_eq!(self.port.take(), noted, "port at cycle {}", self.cycle);
-        let mut place = (bytes > 0).then_some((false, 0, bytes));
+        self.writes += written.0.len() as u64;
+        for ticket in std::mem::take(&mut self.tickets) {
+            assert_eq!(ticket, self.writes & 0xFFFF, "ticket at cycle {}", self.cycle);
+        }
+        let mut places = vec![(false, 0, bytes)];
+        places.truncate((bytes > 0).into());
         match step {
             RxStep::Dropped { .. } => {
                 self.field("commit_rx_kind", 3u64);
@@ -435,7 +487,8 @@ impl Rig {
                 if let Some(p) = placed {
                     self.field("commit_rx_addr", p.addr);
                     self.field("commit_rx_bytes", p.len);
-                    place = Some((true, p.addr, p.len));
+                    places = written.0.iter().map(|&(addr, bytes)| (true, addr, bytes)).collect();
+                    self.count(format!("{} pieces", places.len()));
                 }
                 self.field("commit_rx_acked", ack.is_some());
                 self.count(format!("class {number} code {nak} ack {}", ack.is_some()));
@@ -461,7 +514,7 @@ impl Rig {
                 }
             }
         }
-        self.places.extend(place);
+        self.places.extend(places);
     }
 
     pub fn state(&mut self, conn: u16, home: u8) {

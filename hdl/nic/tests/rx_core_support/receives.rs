@@ -1,18 +1,26 @@
 //! Receive queues as rx_core sees them, written from rules Q1 to Q6 of docs/protocol.md.
 //! In: posted receives, looks, marks, passes. Out: answers, three clocks after a look, junk before; completions.
+use mrnic_model::Sge;
 use std::collections::VecDeque;
 
 /// Clocks from a look to its answer.
 const ANSWER_CLOCKS: u32 = 3;
 const CQ_LOG2: u32 = 10;
 
-/// A receive of software: one SGE.
+/// A receive of software: one SGE, or a list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Posted {
     pub addr: u64,
+    /// Of a list its sum.
     pub len: u32,
     pub lkey: u32,
     pub wr_id: u64,
+    pub list: Option<[Sge; 4]>,
+}
+
+/// An SGE as it stands in memory.
+fn words_of(sge: &Sge) -> [u32; 4] {
+    [sge.addr as u32, (sge.addr >> 32) as u32, sge.len, sge.lkey]
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,12 +153,18 @@ impl Receives {
         self.queues[of.0 as usize].mark(of.1, of.2, accepted, failed);
     }
 
+    /// Piece `at` of the list of the receive that was found.
+    pub fn piece(&self, at: u64) -> Option<[u32; 4]> {
+        self.receive.list.map(|list| words_of(&list[at as usize]))
+    }
+
     /// One clock: the answer as it stands, if it is there already.
-    pub fn answer(&mut self) -> Option<[(&'static str, u64); 4]> {
+    pub fn answer(&mut self) -> Option<[(&'static str, u64); 5]> {
         self.waits = self.waits.saturating_sub(1);
         let r = self.receive;
         let fields = [("rq_addr", r.addr), ("rq_len", r.len.into()), ("rq_lkey", r.lkey.into())];
         let [a, b, c] = fields;
-        (self.waits == 0).then_some([("rq_found", self.found), a, b, c])
+        let listed = ("rq_listed", r.list.is_some().into());
+        (self.waits == 0).then_some([("rq_found", self.found), listed, a, b, c])
     }
 }

@@ -59,6 +59,9 @@ pub fn rig(build: &BuildConfig, seed: u64) -> Rig {
         stall: 20,
         seen: Default::default(),
         sends: c.sends,
+        lists: c.sges > 1,
+        writes: 0,
+        tickets: vec![],
         receives: Receives::default(),
     };
     rig.receives.queues = vec![Queue::default(); QPS as usize];

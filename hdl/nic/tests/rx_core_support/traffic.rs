@@ -101,7 +101,7 @@ impl Rig {
         let mut body = None;
         let mut packet_conn = conn as u16;
         let (mut home, mut via) = (path as u8, path as u8);
-        match self.rng.below(if self.sends { 26 } else { 19 }) {
+        match self.rng.below(if self.sends { 27 } else { 19 }) {
             0 => rkey = 0xA1,
             1 => rkey = 0xFFFF_FF00,
             2 => (rkey, va) = (3 << 8 | 0xA3, 0x4_0000_0005),
@@ -124,7 +124,7 @@ impl Rig {
             15 => (ppsn, fresh) = ((ppsn + 300) & 0xFF_FFFF, false),
             16 => (body, bytes) = (Some(Body::Nop { msg }), 0),
             17 => (body, bytes, fresh) = (Some(Body::Probe), 0, false),
-            n @ 19..=25 => {
+            n @ 19..=26 => {
                 // a SEND that fits no receive, no message, or not its place in it
                 let queue = &self.receives.queues[qp as usize];
                 let posted = queue.posted;
@@ -136,6 +136,7 @@ impl Rig {
                     22 => offset = length - 63,
                     23 => offset = u32::MAX - 10,
                     24 => bytes = MTU + 4,
+                    25 => via = 8 + path as u8,
                     _ => dest_qp = (qp + 1) % QPS,
                 }
                 if n == 21 || n == 22 || n == 23 {

@@ -129,6 +129,7 @@ fn qp(qpn: u16) -> (QpConfig, HostRings) {
         sq_base: SQ + at,
         sq_log2: RING_LOG2,
         sq_lists: false,
+        rq_lists: false,
         cq_base: CQ + at,
         rq_base: RQ + at,
         rq_log2: RING_LOG2,

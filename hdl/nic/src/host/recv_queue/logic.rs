@@ -58,10 +58,17 @@ impl<const W: usize> Logic for RecvQueue<W> {
             seen_complete,
             same_msn,
             buffer,
+            list,
+            timer,
             found,
             last_imm,
             collect,
             collected,
+            beats,
+            long,
+            list_in,
+            summed,
+            total,
             record_valid,
             record_qp,
             record_index,
@@ -82,6 +89,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
             arrived_copy,
             errors,
             buffers,
+            lists,
             wr_ids,
             marks,
             done,
@@ -105,6 +113,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.new_fixed.next.shared = self.cfg_data.val().get_bit(5)
             & ((bit_cast::<24, 16>(self.cfg_data.val().get_bits::<16>(144)) + 1) <= self.srq_count.val());
         self.new_fixed.next.is_srq = false;
+        self.new_fixed.next.lists = self.cfg_data.val().get_bit(7) & self.with_lists.val();
         self.new_look.next.pd = self.cfg_data.val().get_bits::<16>(224);
         self.new_look.next.shared = self.new_fixed.val().shared;
         self.new_look.next.source = bit_cast::<16, 24>(self.qp_count.val()) + self.cfg_data.val().get_bits::<16>(144);
@@ -171,6 +180,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 | (self.taken.read_data.val() & self.row_mask.val());
             self.wr_ids.read_address.next = self.buffers.read_address.val();
         }
+        self.lists.read_address.next = self.buffers.read_address.val();
         self.done.read_address.next = self.marks.read_address.val();
         if self.look_1.q.val() {
             comment!("clock 1: the rows");
@@ -180,6 +190,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.seen_complete.d.next = self.done.read_data.val().complete;
             self.same_msn.d.next = self.marks.read_data.val().msn == self.msn.q.val();
             self.buffer.d.next = self.buffers.read_data.val();
+            self.list.d.next = self.lists.read_data.val();
             self.shared.d.next = self.looks.read_data.val().shared;
             self.source.d.next = self.looks.read_data.val().source;
             self.taken_here.d.next = self.arrived_copy.read_data.val();
@@ -221,6 +232,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 self.found.d.next = 3.into();
             }
             self.buffer.d.next = self.buffers.read_data.val();
+            self.list.d.next = self.lists.read_data.val();
             self.oldest_wr_id.d.next = self.wr_ids.read_data.val();
         }
         self.rq_last.next = self.left.q.val() == 1;
@@ -230,6 +242,15 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.rq_addr.next = self.buffer.q.val().addr;
         self.rq_len.next = self.buffer.q.val().length;
         self.rq_lkey.next = self.buffer.q.val().lkey;
+        self.rq_listed.next = self.buffer.q.val().listed & self.with_lists.val();
+        self.rq_piece.next = self.list.q.val().get_bits::<128>(0);
+        if self.rq_at.val() == 1 {
+            self.rq_piece.next = self.list.q.val().get_bits::<128>(128);
+        } else if self.rq_at.val() == 2 {
+            self.rq_piece.next = self.list.q.val().get_bits::<128>(256);
+        } else if self.rq_at.val() == 3 {
+            self.rq_piece.next = self.list.q.val().get_bits::<128>(384);
+        }
 
         comment!("the mark: what the packet makes of the receive that it has found");
         self.new_mark.next = self.seen.q.val();
@@ -368,8 +389,14 @@ impl<const W: usize> Logic for RecvQueue<W> {
                 | (bit_cast::<256, 1>(self.phase.val().into()) << 16)
                 | (bit_cast::<256, 16>(self.qp.q.val()) << 32);
         }
-        self.reads.data_in.next = self.ring.q.val().base
+        self.new_read.next.lists = self.ring.q.val().lists;
+        self.new_read.next.addr = self.ring.q.val().base
             + (bit_cast::<64, 16>(bit_cast::<16, 24>(self.at.q.val().fetched) & self.ring_mask.val()) << 5);
+        if self.ring.q.val().lists {
+            self.new_read.next.addr = self.ring.q.val().base
+                + (bit_cast::<64, 16>(bit_cast::<16, 24>(self.at.q.val().fetched) & self.ring_mask.val()) << 7);
+        }
+        self.reads.data_in.next = self.new_read.val();
         self.pending.data_in.next = self.qp.q.val();
         if self.out_valid.q.val() & self.rcqe_ready.val() {
             self.out_valid.d.next = false;
@@ -570,14 +597,47 @@ impl<const W: usize> Logic for RecvQueue<W> {
 
         comment!("receives arrive");
         self.rr_desc_valid.next = !self.reads.empty.val();
-        self.rr_desc_addr.next = self.reads.data_out.val();
+        self.rr_desc_addr.next = self.reads.data_out.val().addr;
         self.rr_desc_len.next = 32.into();
+        if self.with_lists.val() & self.reads.data_out.val().lists {
+            self.rr_desc_len.next = 128.into();
+        }
         self.reads.read.next = !self.reads.empty.val() & self.rr_desc_ready.val();
         self.rr_ready.next = !self.collected.q.val();
         if self.rr_valid.val() & !self.collected.q.val() {
-            self.collect.d.next = (self.collect.q.val() >> self.shift_down.val())
-                | (bit_cast::<256, W>(self.rr_data.val()) << self.shift_in.val());
+            if !self.with_lists.val() | (self.beats.q.val() < self.header_beats.val()) {
+                self.collect.d.next = (self.collect.q.val() >> self.shift_down.val())
+                    | (bit_cast::<256, W>(self.rr_data.val()) << self.shift_in.val());
+            }
+            self.list_in.d.next = (self.list_in.q.val() >> self.list_down.val())
+                | (bit_cast::<512, W>(self.rr_data.val()) << self.list_in_at.val());
             self.collected.d.next = self.rr_last.val();
+            self.long.d.next = self.beats.q.val() >= self.list_beat.val();
+            self.beats.d.next = self.beats.q.val() + 1;
+            if self.rr_last.val() {
+                self.beats.d.next = 0.into();
+                self.summed.d.next = 0.into();
+                self.total.d.next = 0.into();
+            }
+        }
+        comment!("a list is gone round once: its pieces are summed, and those that it does not have get no bytes");
+        self.wants.next = self.collect.q.val().get_bits::<8>(16);
+        self.in_list.next = self.with_lists.val() & self.long.q.val() & (self.wants.val() > 1);
+        self.sums.next = self.collected.q.val() & self.in_list.val() & (self.summed.q.val() != 4);
+        self.whole.next = self.collected.q.val() & !self.sums.val();
+        self.piece_bytes.next = 0.into();
+        if (bit_cast::<8, 3>(self.summed.q.val()) < self.wants.val())
+            & (bit_cast::<8, 3>(self.summed.q.val()) < self.most_sges.val())
+        {
+            self.piece_bytes.next = self.list_in.q.val().get_bits::<32>(64);
+        }
+        self.new_piece.next = bit_cast::<128, 64>(self.list_in.q.val().get_bits::<64>(0))
+            | (bit_cast::<128, 32>(self.piece_bytes.val()) << 64)
+            | (bit_cast::<128, 32>(self.list_in.q.val().get_bits::<32>(96)) << 96);
+        if self.sums.val() {
+            self.summed.d.next = self.summed.q.val() + 1;
+            self.total.d.next = self.total.q.val() + bit_cast::<34, 32>(self.piece_bytes.val());
+            self.list_in.d.next = (self.list_in.q.val() >> 128) | (bit_cast::<512, 128>(self.new_piece.val()) << 384);
         }
         comment!("its record waits for that of a step whose look did not see it, and is made before one whose look does");
         self.record_go.next = self.record_valid.q.val() & (!self.rq_step.val() | self.rx_commit.val() | self.rq_look.val());
@@ -591,8 +651,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.arrived.read_address.next = bit_cast::<24, 16>(self.pending.data_out.val());
         self.errors.read_address.next = bit_cast::<24, 16>(self.pending.data_out.val());
         self.of_held.next = self.cfg_held.q.val() & (self.held_index.q.val() == self.pending.data_out.val());
-        self.drops.next = self.collected.q.val() & !self.pending.empty.val() & self.of_held.val();
-        self.arrives.next = self.collected.q.val()
+        self.drops.next = self.whole.val() & !self.pending.empty.val() & self.of_held.val();
+        self.arrives.next = self.whole.val()
             & !self.pending.empty.val()
             & !self.of_held.val()
             & !self.record_valid.q.val()
@@ -605,10 +665,18 @@ impl<const W: usize> Logic for RecvQueue<W> {
         self.new_buffer.next.lkey = self.collect.q.val().get_bits::<32>(32);
         self.new_buffer.next.addr = self.collect.q.val().get_bits::<64>(64);
         self.new_buffer.next.length = self.collect.q.val().get_bits::<32>(128);
+        self.new_buffer.next.listed = self.in_list.val();
+        if self.in_list.val() {
+            self.new_buffer.next.length = self.total.q.val().get_bits::<32>(0);
+            if self.total.q.val().get_bits::<2>(32).any() {
+                self.new_buffer.next.length = 0xFFFF_FFFFu64.into();
+            }
+        }
         self.buffers.write_enable.next = self.arrives.val();
         self.buffers.write_address.next = (bit_cast::<24, 16>(self.pending.data_out.val()) << self.rows_log2.val())
             | (self.arrived.read_data.val() & self.row_mask.val());
         self.buffers.write_data.next = self.new_buffer.val();
+        self.lists.write_data.next = self.list_in.q.val();
         self.wr_ids.write_enable.next = self.arrives.val();
         self.wr_ids.write_address.next = self.buffers.write_address.val();
         self.wr_ids.write_data.next = self.collect.q.val().get_bits::<64>(192);
@@ -630,6 +698,7 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.buffers.write_enable.next = true;
             self.buffers.write_address.next = self.step_row.q.val();
             self.buffers.write_data.next = self.buffer.q.val();
+            self.lists.write_data.next = self.list.q.val();
             self.wr_ids.write_enable.next = true;
             self.wr_ids.write_data.next = self.oldest_wr_id.q.val();
             self.arrived.write_enable.next = true;
@@ -640,6 +709,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.took_queue.d.next = self.source.q.val();
             self.untaken.d.next = false;
         }
+        self.lists.write_enable.next = self.buffers.write_enable.val();
+        self.lists.write_address.next = self.buffers.write_address.val();
         if self.arrives.val() {
             self.record_valid.d.next = true;
             self.record_qp.d.next = self.pending.data_out.val();
@@ -732,6 +803,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
             self.took.d.next = false;
             self.collect.d.next = 0.into();
             self.collected.d.next = false;
+            self.beats.d.next = 0.into();
+            self.long.d.next = false;
             self.record_valid.d.next = false;
             self.rang.d.next = false;
             self.out_valid.d.next = false;

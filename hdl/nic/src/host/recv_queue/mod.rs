@@ -1,6 +1,7 @@
 //! recv_queue: the receives of every queue pair, from host memory to their completions (Q1, Q2, Q5, Q6), and shared receive queues.
 //! In: doorbells, cfg tables QP and SRQ, rx_core's `rq_look` and `rq_mark`, `pass` of messages, `flush` of failed QPs, the read port `rr`. Out: what a
 //! packet's rq_seq names (3 clocks after the look, 4 where a shared queue is asked), CQEs `rcqe`, commit records.
+//! A receive may have its memory in pieces (`sges` > 1): they lie in one row, and the piece `rq_at` shows at `rq_piece` in the same clock.
 //! Guarantees: one CQE for each receive that arrived, in the order of rq_seq, after every byte of its message is in memory.
 use crate::config::BuildConfig;
 use crate::filled::filled;
@@ -13,7 +14,7 @@ use rust_hdl_widgets::prelude::*;
 mod logic;
 pub mod rows;
 
-use rows::{Passed, RecvBuffer, RecvDone, RecvMark, RqFixed, RqLook, RqState, RqStep, RqTask};
+use rows::{Passed, RecvBuffer, RecvDone, RecvMark, RecvRead, RqFixed, RqLook, RqState, RqStep, RqTask};
 
 /// Messages that were passed and wait for the FSM.
 const PASSES: usize = 4;
@@ -22,6 +23,8 @@ const PASSES: usize = 4;
 const _: () = {
     assert!(table::qp::SHARED.bit == 5 && table::qp::SRQ.bit == 144 && table::qp::PD.bit == 224);
     assert!(table::srq::NUMBER == 7 && table::srq::VALID.bit == 0 && table::srq::PD.bit == 224);
+    assert!(table::qp::RECV_LISTS.bit == 7 && table::srq::RECV_LISTS.bit == 7 && ring::recv::NUM_SGE.bit == 16);
+    assert!(ring::sge::BYTES == 16 && ring::sge::LENGTH.bit == 64);
     assert!(table::srq::RQ_LOG2.bit == 136 && table::srq::RQ_BASE.bit == 320);
     assert!(table::qp::NUMBER == 3 && table::qp::RQ_LOG2.bit == 136 && table::qp::RCQ_LOG2.bit == 140);
     assert!(table::qp::RQ_BASE.bit == 320 && table::qp::RCQ_BASE.bit == 384);
@@ -68,6 +71,10 @@ pub struct RecvQueue<const W: usize> {
     pub rq_addr: Signal<Out, Bits<64>>,
     pub rq_len: Signal<Out, Bits<32>>,
     pub rq_lkey: Signal<Out, Bits<32>>,
+    /// Its memory is a list (from the clock of the answer on); piece `rq_at` of that, without bytes where there is none.
+    pub rq_listed: Signal<Out, Bit>,
+    pub rq_at: Signal<In, Bits<2>>,
+    pub rq_piece: Signal<Out, Bits<128>>,
     /// From the look until the commit of its step.
     pub rq_step: Signal<In, Bit>,
     /// The record of a step of rx_core: what it completed may be reported from the next clock on.
@@ -123,12 +130,14 @@ pub struct RecvQueue<const W: usize> {
     arrived_copy: Ram<Bits<24>>,
     errors: Ram<Bit>,
     buffers: Ram<RecvBuffer>,
+    /// Their lists: four SGEs.
+    lists: Ram<Bits<512>>,
     wr_ids: Ram<Bits<64>>,
     marks: Ram<RecvMark>,
     done: Ram<RecvDone>,
     work: RunList,
     passes: Fifo<Passed>,
-    reads: Fifo<Bits<64>>,
+    reads: Fifo<RecvRead>,
     pending: Fifo<Bits<16>>,
     step: DFF<RqStep>,
     task: DFF<RqTask>,
@@ -182,10 +191,17 @@ pub struct RecvQueue<const W: usize> {
     seen_complete: DFF<Bit>,
     same_msn: DFF<Bit>,
     buffer: DFF<RecvBuffer>,
+    list: DFF<Bits<512>>,
     found: DFF<Bits<2>>,
     last_imm: DFF<Bits<32>>,
     collect: DFF<Bits<256>>,
     collected: DFF<Bit>,
+    /// Beats of the entry that is arriving; its list, and how many pieces of that were summed.
+    beats: DFF<Bits<4>>,
+    long: DFF<Bit>,
+    list_in: DFF<Bits<512>>,
+    summed: DFF<Bits<3>>,
+    total: DFF<Bits<34>>,
     record_valid: DFF<Bit>,
     record_qp: DFF<Bits<16>>,
     record_index: DFF<Bits<16>>,
@@ -211,6 +227,13 @@ pub struct RecvQueue<const W: usize> {
     number: Signal<Local, Bits<16>>,
     mine: Signal<Local, Bit>,
     new_buffer: Signal<Local, RecvBuffer>,
+    new_read: Signal<Local, RecvRead>,
+    wants: Signal<Local, Bits<8>>,
+    in_list: Signal<Local, Bit>,
+    sums: Signal<Local, Bit>,
+    whole: Signal<Local, Bit>,
+    piece_bytes: Signal<Local, Bits<32>>,
+    new_piece: Signal<Local, Bits<128>>,
     new_pass: Signal<Local, Passed>,
     look_seq: Signal<Local, Bits<24>>,
     own_row: Signal<Local, Bits<24>>,
@@ -249,6 +272,12 @@ pub struct RecvQueue<const W: usize> {
     shift_in: Constant<Bits<10>>,
     shift_down: Constant<Bits<10>>,
     one16: Constant<Bits<16>>,
+    with_lists: Constant<Bit>,
+    most_sges: Constant<Bits<8>>,
+    header_beats: Constant<Bits<4>>,
+    list_beat: Constant<Bits<4>>,
+    list_in_at: Constant<Bits<10>>,
+    list_down: Constant<Bits<10>>,
 }
 
 impl<const W: usize> RecvQueue<W> {
@@ -267,6 +296,7 @@ impl<const W: usize> RecvQueue<W> {
             arrived_copy: Ram::new(queues),
             errors: Ram::new(queues),
             buffers: Ram::new(rows),
+            lists: Ram::new(if config.sges > 1 { rows } else { 0 }),
             wr_ids: Ram::new(rows),
             marks: Ram::new(rows),
             done: Ram::new(rows),
@@ -283,17 +313,23 @@ impl<const W: usize> RecvQueue<W> {
             last_walk: Constant::new((rows as u64 - 1).to_bits()),
             shift_in: Constant::new((256 - W.min(256) as u64).to_bits()),
             shift_down: Constant::new((W.min(256) as u64).to_bits()),
-            one16: Constant::new(1u64.to_bits());
+            one16: Constant::new(1u64.to_bits()),
+            with_lists: Constant::new(config.sges > 1),
+            most_sges: Constant::new((config.sges as u64).to_bits()),
+            header_beats: Constant::new((256 / W.min(256) as u64).to_bits()),
+            list_beat: Constant::new((512 / W as u64).to_bits()),
+            list_in_at: Constant::new((512 - W as u64).to_bits()),
+            list_down: Constant::new((W as u64).to_bits());
             clock, reset, fault, rdoorbell_valid, rdoorbell_ready, rdoorbell_qp, rdoorbell_index, cfg_valid, cfg_table, cfg_index,
-            cfg_data, cfg_busy, completion_busy, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey,
+            cfg_data, cfg_busy, completion_busy, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_listed, rq_at, rq_piece,
             rq_step, rx_commit, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol, rq_by_write, rq_failed, pass_valid,
             pass_ready, pass_qp, pass_slot, pass_ticket, flush_valid, flush_ready, flush_qp, done_count, rr_desc_valid,
             rr_desc_ready, rr_desc_addr, rr_desc_len, rr_valid, rr_ready, rr_data, rr_last, rcqe_valid, rcqe_ready, rcqe_addr,
             rcqe_data, init_done, commit_recv_valid, commit_recv_qp, commit_recv_index, commit_recv_data, commit_rcqe_valid,
             commit_rcqe_qp, commit_rcqe_data, step, task, walk, cleared, cfg_held, held_index, held, held_look, qp, bell, at, ring,
             arrivals, mark, complete, reached, wr_id, has, room, want, disturbed, pass_open, step_qp, step_row, look_1, look_2, look_3, shared, source, pd, untaken, left, oldest, oldest_wr_id, taken_here, took, took_queue, seq,
-            msn, ahead, have, seen, seen_complete, same_msn, buffer, found, last_imm, collect, collected, record_valid,
-            record_qp, record_index, record, out_valid, out_addr, out_data, new_state, new_mark, new_done, new_fixed, new_look, of_shared, asks_shared, takes, took_go, skips, closes, ends, flushes, number, mine, new_buffer,
+            msn, ahead, have, seen, seen_complete, same_msn, buffer, list, found, last_imm, collect, collected, beats, long, list_in, summed, total, new_read, wants, in_list, sums,
+            whole, piece_bytes, new_piece, record_valid, record_qp, record_index, record, out_valid, out_addr, out_data, new_state, new_mark, new_done, new_fixed, new_look, of_shared, asks_shared, takes, took_go, skips, closes, ends, flushes, number, mine, new_buffer,
             new_pass, rang, visit_first, look_seq, own_row, clear_row, busy, of_held, may_apply, push, complete_ok, flush_ok, emits, fetches, waited,
             status, opcode, phase, has_imm, sol, length, last_word, words, ring_mask, cq_mask, record_go, arrives, drops,
             arrived_next,

@@ -14,6 +14,8 @@ pub struct RqFixed {
     pub shared: Bit,
     /// A shared queue: it has no completions.
     pub is_srq: Bit,
+    /// Entries of 128 bytes.
+    pub lists: Bit,
 }
 
 /// What a look needs of a queue.
@@ -43,8 +45,18 @@ pub struct RqState {
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct RecvBuffer {
     pub addr: Bits<64>,
+    /// Of a list its sum, 2^32 - 1 if that is more.
     pub length: Bits<32>,
     pub lkey: Bits<32>,
+    /// Its memory is a list.
+    pub listed: Bit,
+}
+
+/// An entry that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
+pub struct RecvRead {
+    pub addr: Bits<64>,
+    pub lists: Bit,
 }
 
 /// What packets made of a receive.

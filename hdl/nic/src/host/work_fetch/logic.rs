@@ -479,8 +479,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
         self.asks.next = self.has_reads.val() & self.opcode.val().get_bit(2);
         comment!("the piece that is judged: the WQE's own, or the next one of its list");
         self.listed.next = self.has_lists.val() & self.ctx.q.val().lists & (self.wqe.q.val().get_bits::<8>(16) > 1);
-        self.bad_count.next =
-            self.listed.val() & (self.asks.val() | (self.wqe.q.val().get_bits::<8>(16) > self.most_sges.val()));
+        self.bad_count.next = self.listed.val() & (self.wqe.q.val().get_bits::<8>(16) > self.most_sges.val());
         self.piece_lkey.next = self.wqe.q.val().get_bits::<32>(32);
         self.piece_addr.next = self.wqe.q.val().get_bits::<64>(64);
         self.piece_bytes.next = self.wqe.q.val().get_bits::<32>(224);
@@ -610,6 +609,9 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 if self.has_lists.val() {
                     self.zero.d.next = self.total.q.val() == 0;
                     self.bad_length.d.next = self.total.q.val() > self.longest_34.val();
+                    if self.swaps.val() {
+                        self.bad_length.d.next = self.total.q.val() != 8;
+                    }
                     self.rounded.d.next =
                         self.length.val() + ((bit_cast::<32, 16>(self.one16.val()) << self.ctx.q.val().mtu_log2) - 1);
                 }
@@ -618,7 +620,7 @@ impl<const W: usize> Logic for WorkFetch<W> {
                 self.judge.d.next = Judge::Verdict;
                 if self.has_lists.val() {
                     self.npkts.d.next = self.shifted.val().get_bits::<24>(0);
-                    if self.zero.q.val() {
+                    if self.zero.q.val() | self.asks.val() {
                         self.npkts.d.next = 1.into();
                     }
                 }
@@ -688,7 +690,8 @@ impl<const W: usize> Logic for WorkFetch<W> {
         if self.listed.val() & (self.judge.q.val() != Judge::Idle) & (self.judge.q.val() != Judge::Send) {
             self.msgrow_ask.next = true;
         }
-        self.msgrow_listed.next = self.listed.val();
+        self.msgrow_listed.next = self.listed.val() & !self.asks.val();
+        self.msgrow_spread.next = self.listed.val() & self.asks.val();
         self.msgpiece_at.next = self.piece.q.val();
         self.msgpiece_addr.next = self.laddr.q.val();
         self.msgpiece_end.next = self.total_next.val().get_bits::<32>(0);

@@ -201,6 +201,8 @@ pub struct WorkFetch<const W: usize> {
     pub msgrow_compare: Signal<Out, Bits<64>>,
     /// Its payload is in the pieces that were told for `msgrow_addr`, not at `msgrow_laddr`.
     pub msgrow_listed: Signal<Out, Bit>,
+    /// What its responses bring goes to those pieces.
+    pub msgrow_spread: Signal<Out, Bit>,
     /// A piece; its number, its bus address, where it ends in the message. Whether the message is taken turns out later.
     pub msgpiece_write: Signal<Out, Bit>,
     pub msgpiece_at: Signal<Out, Bits<2>>,
@@ -440,7 +442,7 @@ impl<const W: usize> WorkFetch<W> {
             fire, opcode, consuming, released_q_next, released_c_next, request_done, request_done_qp, msgrow_request,
             msgrow_atomic, msgrow_tag, msgrow_swap_add, msgrow_compare, cmsg_length, limit, look_out, opened, over_adds, over_waits, over_id,
             back_valid, back_fence, judge_out, stale, early, read_limit, new_most, counts_clear, counts_at, taken_at, generation_write, blocked, asks,
-            swaps, takes, lets_go, pops, pushes, msgrow_listed, msgpiece_write, msgpiece_at, msgpiece_addr, msgpiece_end, collect_list, list, piece,
+            swaps, takes, lets_go, pops, pushes, msgrow_listed, msgrow_spread, msgpiece_write, msgpiece_at, msgpiece_addr, msgpiece_end, collect_list, list, piece,
             total, refused_piece, listed, bad_count, piece_addr, piece_lkey, piece_bytes, bad_piece, total_next, beats, wide_offset, new_read,
             next_read, coming,
         })

@@ -12,9 +12,9 @@ impl Logic for RxCore {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
             self, clock, state, h, ack_r, more, is_run, is_finish, running, asking, nak_full, is_timer, time, row, path,
-            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, tickets
+            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, tickets, walked
         );
-        clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal);
+        clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal, scatter);
         self.tracker.reset.next = self.reset.val();
         self.key.reset.next = self.reset.val();
         self.messages.reset.next = self.reset.val();
@@ -24,6 +24,7 @@ impl Logic for RxCore {
         self.tables.reset.next = self.reset.val();
         self.collect.reset.next = self.reset.val();
         self.journal.reset.next = self.reset.val();
+        self.scatter.reset.next = self.reset.val();
         self.init_done.next = self.tracker.init_done.val()
             & self.key.init_done.val()
             & self.messages.init_done.val()
@@ -81,6 +82,13 @@ impl Logic for RxCore {
             self.place_addr.next = self.run_addr.val();
         }
         self.place_bytes.next = self.h.q.val().payload_bytes;
+        self.in_pieces.next = self.with_lists.val() & self.walked.q.val() & self.placed.val();
+        self.place_more.next = self.in_pieces.val() & !self.scatter.order_last.val();
+        if self.in_pieces.val() {
+            self.place_addr.next = self.scatter.order_addr.val();
+            self.place_bytes.next = self.scatter.order_bytes.val();
+        }
+        self.scatter.order_taken.next = self.in_pieces.val() & self.place_full.q.val() & self.place_ready.val();
         self.place_own.next = self.ends_run.val();
         self.place_data.next = self.run_data.val();
         self.place_swap.next = self.check.response.val() & (self.kind.val() == 1);
@@ -107,7 +115,7 @@ impl Logic for RxCore {
         if self.nak_ready.val() {
             self.nak_full.d.next = false;
         }
-        if self.place_ready.val() {
+        if self.place_ready.val() & !self.place_more.val() {
             self.place_full.d.next = false;
         }
         if self.ack_ready.val() {
@@ -118,7 +126,7 @@ impl Logic for RxCore {
         }
         self.free.next = (self.state.q.val() == RxState::Idle)
             & self.init_done.val()
-            & (!self.place_full.q.val() | self.place_ready.val())
+            & (!self.place_full.q.val() | (self.place_ready.val() & !self.place_more.val()))
             & (!self.ack_full.q.val() | self.ack_ready.val())
             & (!self.rxerr_full.q.val() | self.rxerr_ready.val())
             & (!self.nak_full.q.val() | self.nak_ready.val())
@@ -162,6 +170,11 @@ impl Logic for RxCore {
         self.check_done.next = false;
         self.ask_take.next = false;
         self.rsp_take.next = false;
+        self.walks.next = false;
+        self.writes.next = 1.into();
+        if self.in_pieces.val() {
+            self.writes.next = bit_cast::<16, 3>(self.scatter.count.val());
+        }
         match self.state.q.val() {
             RxState::Idle => {
                 if self.free.val() {
@@ -208,15 +221,22 @@ impl Logic for RxCore {
                 if self.check.send.val() {
                     comment!("the receive is known: its key is checked first");
                     self.state.d.next = RxState::Key;
+                    self.walks.next = self.rq_listed.val() & self.h.q.val().payload_bytes.any();
                     if self.rq_shared.val() {
+                        self.walks.next = false;
                         self.state.d.next = RxState::Shared;
                     }
+                }
+                if self.check.response.val() & self.rsp_listed.val() & (self.kind.val() != 2) {
+                    comment!("D6: a response goes to the pieces of its request");
+                    self.walks.next = self.h.q.val().payload_bytes.any();
                 }
                 if self.is_timer.q.val() {
                     if !self.effect.timer_due.val() {
                         self.state.d.next = RxState::Idle;
                     }
                 } else if !self.is_run.q.val() & (!self.check.allowed.val() | self.check.ack.val()) {
+                    self.walks.next = false;
                     self.place_full.d.next = self.h.q.val().payload_bytes.any();
                     self.ack_full.d.next = self.check.allowed.val();
                     self.state.d.next = RxState::Commit;
@@ -225,6 +245,13 @@ impl Logic for RxCore {
             RxState::Shared => {
                 comment!("a shared queue takes a clock more to tell its receive");
                 self.state.d.next = RxState::Key;
+                self.walks.next = self.rq_listed.val() & self.h.q.val().payload_bytes.any();
+            }
+            RxState::Walk => {
+                comment!("Q3, Q4: the pieces that the packet has bytes of; whoever is not new needs none");
+                if self.scatter.done.val() | (self.check.send.val() & !self.check.looks.val()) {
+                    self.state.d.next = RxState::Judge;
+                }
             }
             RxState::Key => {
                 self.waited.d.next = self.waited.q.val() + 1;
@@ -246,7 +273,7 @@ impl Logic for RxCore {
                     self.peer_qpn.d.next = self.check.qp.val().peer_qpn;
                 }
                 if !self.is_timer.q.val() & self.h.q.val().payload_bytes.any() & self.placed.val() {
-                    self.tickets.d.next = self.tickets.q.val() + 1;
+                    self.tickets.d.next = self.tickets.q.val() + self.writes.val();
                 }
                 if self.refused.val() & self.check.fails.val() {
                     comment!("R4: the QP goes to Error unless there is none or it is there");
@@ -296,8 +323,13 @@ impl Logic for RxCore {
                 }
             }
         }
+        if self.walks.val() {
+            self.walked.d.next = true;
+            self.state.d.next = RxState::Walk;
+        }
         if self.begin.val() {
             self.state.d.next = RxState::Read;
+            self.walked.d.next = false;
             self.time.d.next = self.now.val();
             self.row.d.next = self.read_row.val();
             self.is_timer.d.next = self.timers.due.val();
@@ -503,6 +535,32 @@ impl Logic for RxCore {
             self.key.bytes.next = bit_cast::<32, 13>(self.h.q.val().payload_bytes);
             self.key.right.next = 1.into();
         }
+        self.scatter.fault.next = self.fault.val();
+        self.scatter.start.next = self.with_lists.val() & self.walks.val();
+        self.scatter.run.next = self.state.q.val() == RxState::Walk;
+        self.scatter.offset.next = self.h.q.val().va.get_bits::<32>(0);
+        self.scatter.bytes.next = self.h.q.val().payload_bytes;
+        self.scatter.keys.next = true;
+        self.rq_at.next = self.scatter.at.val();
+        self.rsp_at.next = self.scatter.at.val();
+        self.scatter.piece.next = self.rq_piece.val();
+        if self.check.response.val() {
+            comment!("bus addresses; an atomic brings its 8 bytes from 0 on");
+            self.scatter.keys.next = false;
+            self.scatter.piece.next = self.rsp_piece.val();
+            if self.kind.val() == 1 {
+                self.scatter.offset.next = 0.into();
+            }
+        }
+        self.scatter.key_code.next = self.key.code.val();
+        self.scatter.key_addr.next = self.key.addr.val();
+        if self.state.q.val() == RxState::Walk {
+            self.key.start.next = self.scatter.key_start.val();
+            self.key.rkey.next = self.scatter.key_lkey.val();
+            self.key.va.next = self.scatter.key_va.val();
+            self.key.bytes.next = self.scatter.key_bytes.val();
+            self.key.right.next = 1.into();
+        }
         self.key.pd.next = self.check.qp.val().pd;
         if self.check.send.val() & self.rq_shared.val() {
             comment!("Q3: of the shared queue");
@@ -539,6 +597,9 @@ impl Logic for RxCore {
         self.check.fits.next = self.messages.fits.val();
         self.check.complete.next = self.messages.late.val() & self.sends.val();
         self.check.key_code.next = self.key.code.val();
+        if self.with_lists.val() & self.walked.q.val() {
+            self.check.key_code.next = bit_cast::<2, 1>(self.scatter.bad.val().into());
+        }
         self.check.found.next = self.rq_found.val();
         self.check.last.next = self.rq_last.val();
         self.check.at_exp.next = self.messages.at_exp.val();
@@ -680,6 +741,9 @@ impl Logic for RxCore {
         self.journal.qp_failed.next = self.request.val() & !self.check.bad_qp.val() & self.check.qp_failed.val();
         self.journal.placed.next = self.placed.val();
         self.journal.addr.next = self.place_addr.val();
+        if self.in_pieces.val() {
+            self.journal.addr.next = self.scatter.first_addr.val();
+        }
         self.journal.used.next = self.used.val();
         self.journal.run.next = self.is_run.q.val();
         self.journal.run_code.next = self.run_code.val();
@@ -730,6 +794,7 @@ impl Logic for RxCore {
             self.asking.d.next = false;
             self.holding.d.next = false;
             self.told.d.next = false;
+            self.walked.d.next = false;
             self.tickets.d.next = 0.into();
         }
     }

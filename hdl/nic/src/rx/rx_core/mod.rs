@@ -1,7 +1,8 @@
 //! rx_core: the receiver's steps, one at a time (docs/protocol.md, section 4): PACKET, RX TIMER, CHECK and FINISH of a request (section 11,
 //! D3), EPOCH SWAP, EPOCH PUBLISH, CFG. In: `hdr` records of good frames, table writes, registers, receives (recv_queue), requests to
 //! execute (responder). Out: `place`, `ackdesc`, `ack`, `rxerr`, `nak`, what becomes of receives, requests and responses, commit records. Guarantees: every output has room before it is made; 7 clocks a packet, acknowledged or not
-//! (more where a hole is filled), 10 a SEND, 5 an ACK.
+//! (more where a hole is filled), 10 a SEND, 5 an ACK. Where a packet's bytes go to a list (`sges` > 1) a walk over its pieces comes on top (scatter), and
+//! each piece is an order of its own.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use crate::rx::ack_collect::AckCollect;
@@ -18,6 +19,7 @@ use crate::rx::rx_layout::opcode_value;
 use crate::rx::rx_rows::{RxAckHeader, RxHeader, RxPathRow, RxRequestHeader};
 use crate::rx::rx_tables::RxTables;
 use crate::rx::rx_timers::RxTimers;
+use crate::rx::scatter::Scatter;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -31,6 +33,7 @@ pub enum RxState {
     Calc,
     Class,
     Shared,
+    Walk,
     Key,
     Judge,
     Apply,
@@ -109,6 +112,8 @@ pub struct RxCore {
     pub place_own: Signal<Out, Bit>,
     pub place_data: Signal<Out, Bits<64>>,
     pub place_swap: Signal<Out, Bit>,
+    /// The order has not all bytes of its packet: the next one has those behind them.
+    pub place_more: Signal<Out, Bit>,
     pub ack_valid: Signal<Out, Bit>,
     pub ack_ready: Signal<In, Bit>,
     pub ack_conn: Signal<Out, Bits<16>>,
@@ -165,6 +170,10 @@ pub struct RxCore {
     pub rq_addr: Signal<In, Bits<64>>,
     pub rq_len: Signal<In, Bits<32>>,
     pub rq_lkey: Signal<In, Bits<32>>,
+    /// Its memory is a list, whose piece `rq_at` stands at `rq_piece` in the same clock (an SGE; one that it does not have is without bytes).
+    pub rq_listed: Signal<In, Bit>,
+    pub rq_at: Signal<Out, Bits<2>>,
+    pub rq_piece: Signal<In, Bits<128>>,
     /// The receive found belongs to this message from now on, whether the packet is refused or not.
     pub rq_mark: Signal<Out, Bit>,
     /// With `rq_mark`: the packet is accepted, and what its message's completion tells.
@@ -243,6 +252,10 @@ pub struct RxCore {
     /// read_table's answer, from clock 4 on.
     pub rsp_used: Signal<In, Bit>,
     pub rsp_addr: Signal<In, Bits<64>>,
+    /// From clock 3 on: it goes to pieces; piece `rsp_at` of them stands at `rsp_piece` in the same clock (an SGE with a bus address).
+    pub rsp_listed: Signal<In, Bit>,
+    pub rsp_at: Signal<Out, Bits<2>>,
+    pub rsp_piece: Signal<In, Bits<128>>,
     /// A further response may be taken.
     pub rsp_room: Signal<In, Bit>,
     /// D8, one clock: the sender gave the connection up. Nothing but its acknowledgments is looked at any more.
@@ -308,6 +321,9 @@ pub struct RxCore {
     effect: PathUpdate,
     collect: AckCollect,
     journal: RxCommit,
+    scatter: Scatter,
+    /// The step's packet has gone through a list.
+    walked: DFF<Bit>,
     state: DFF<RxState>,
     /// The packet of the step.
     h: DFF<RxHeader>,
@@ -371,6 +387,11 @@ pub struct RxCore {
     used: Signal<Local, Bit>,
     ends_run: Signal<Local, Bit>,
     asked: Signal<Local, RequestRow>,
+    walks: Signal<Local, Bit>,
+    /// Its orders are those of a list; writes that they make.
+    in_pieces: Signal<Local, Bit>,
+    writes: Signal<Local, Bits<16>>,
+    with_lists: Constant<Bit>,
     reads: Constant<Bit>,
     op_read_req: Constant<Bits<8>>,
     op_atomic_req: Constant<Bits<8>>,
@@ -394,6 +415,8 @@ impl RxCore {
             tables: RxTables::new(config),
             check: PacketCheck::new(config),
             collect: AckCollect::new(config),
+            scatter: Scatter::new(config),
+            with_lists: Constant::new(config.sges > 1),
             reads: Constant::new(config.reads),
             op_read_req: Constant::new(opcode_value("READ_REQ").to_bits()),
             op_atomic_req: Constant::new(opcode_value("ATOMIC_REQ").to_bits()),
@@ -404,7 +427,7 @@ impl RxCore {
             op_write: Constant::new(opcode_value("WRITE").to_bits()),
             op_send: Constant::new(opcode_value("SEND").to_bits());
             clock, reset, fault, now, ack_delay, ack_every, epoch_cap, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy,
-            others_busy, commit_row_valid, commit_row_table, commit_row_index, init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, ack_valid,
+            others_busy, commit_row_valid, commit_row_table, commit_row_index, init_done, hdr_valid, hdr_ready, place_valid, place_ready, place_write, place_addr, place_bytes, place_own, place_data, place_swap, place_more, ack_valid,
             ack_ready, portset_valid, portset_conn, portset_path, portset_port, ackdesc_valid, ackdesc_ready, rxerr_valid, rxerr_ready, rxerr_qp, asked_qp, refusal, qperr_addr, qperr_data,
             commit_rx_valid,
             hdr_opcode, hdr_ack_req, hdr_ppsn, hdr_dest_qp, hdr_ecn_ce, hdr_home, hdr_via, hdr_conn, hdr_rtx, hdr_tx_ts,
@@ -418,15 +441,15 @@ impl RxCore {
             commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
             commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
             commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
-            rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
+            rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_listed, rq_at, rq_piece, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
             rq_by_write, rq_failed, pass_valid, pass_ready, pass_qp, pass_slot, pass_ticket,
             ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_reached_ok, ask_early_ok, ask_none, ask_failed, ask_take, ask_row,
             reached, reached_qp, reached_msn, reached_ticket, check_valid, check_ready, check_done, check_code, check_addr,
             check_failed, finish_valid, finish_ready, finish_done, finish_ticket, run_qp, run_msn, run_atomic, run_va, run_rkey,
             run_length, run_code, run_value, run_write, run_addr, run_data, rsp_look, rsp_qp, rsp_msn, rsp_kind, rsp_offset,
-            rsp_length, rsp_tag, rsp_bytes, rsp_used, rsp_addr, rsp_room, cerr_valid, cerr_conn, rsp_take, rsp_ticket, nak_valid, nak_ready, nak_qp,
+            rsp_length, rsp_tag, rsp_bytes, rsp_used, rsp_addr, rsp_listed, rsp_at, rsp_piece, rsp_room, cerr_valid, cerr_conn, rsp_take, rsp_ticket, nak_valid, nak_ready, nak_qp,
             nak_msn, nak_code, more, is_run, is_finish, running, asking, nak_full, runs, finishes, length, requests, responds,
-            kind, used, ends_run, asked,
+            kind, used, ends_run, asked, walked, walks, in_pieces, writes,
             effect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
             place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, settled, tells, told, commits, changes, swaps, publishes, accepted, refused, names_qp,
             placed, taken, fails, read_conn, read_qp, read_row,
