@@ -58,6 +58,8 @@ pub struct RxConfig {
     state: DFF<ConfigState>,
     walk: DFF<Bits<24>>,
     waiting: DFF<Bit>,
+    /// It may be applied; a register, so that no step of the receiver waits for what the other blocks do.
+    due: DFF<Bit>,
     table: DFF<Bits<8>>,
     at: DFF<Bits<16>>,
     data: DFF<Bits<256>>,
@@ -83,7 +85,7 @@ impl RxConfig {
             last_row: Constant::new((config.path_rows() as u64 - 1).to_bits());
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, others_busy, pending, go, active, taken, taken_table, clearing, index, words,
             start_msn, conn_write, qp_write, access_write, key_write, path_write, path_row, path_number, path_start, init_done, state,
-            walk, waiting, table, at, data, msn, path, mine, within, row,
+            walk, waiting, due, table, at, data, msn, path, mine, within, row,
         })
     }
 }
@@ -92,7 +94,7 @@ impl Logic for RxConfig {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module rx_config: table writes of the receive side");
-        dff_setup!(self, clock, state, walk, waiting, table, at, data, msn, path);
+        dff_setup!(self, clock, state, walk, waiting, due, table, at, data, msn, path);
         clock!(self, clock, starts);
         self.mine.next = false;
         self.within.next = false;
@@ -115,7 +117,8 @@ impl Logic for RxConfig {
         comment!(
             "section 10: the receiver closes a queue pair last, when no slot takes it for open any longer; a connection, too"
         );
-        self.pending.next = self.waiting.q.val()
+        self.pending.next = self.due.q.val() & (self.state.q.val() == ConfigState::Idle);
+        self.due.d.next = self.waiting.q.val()
             & (self.state.q.val() == ConfigState::Idle)
             & !(((self.table.q.val() == 1) | (self.table.q.val() == 3)) & self.others_busy.val());
         self.taken.next = (self.state.q.val() == ConfigState::Settle) & !self.clearing.val();
@@ -194,6 +197,7 @@ impl Logic for RxConfig {
             self.state.d.next = ConfigState::Walk;
             self.walk.d.next = 0.into();
             self.waiting.d.next = false;
+            self.due.d.next = false;
         }
     }
 }

@@ -59,7 +59,6 @@ impl<const W: usize> Logic for RecvQueue<W> {
             same_msn,
             buffer,
             list,
-            timer,
             found,
             last_imm,
             collect,

@@ -12,7 +12,7 @@ impl Logic for RxCore {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
             self, clock, state, h, ack_r, more, is_run, is_finish, running, asking, nak_full, is_timer, time, row, path,
-            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, tickets, walked
+            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, inited, tickets, walked
         );
         clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal, scatter);
         self.tracker.reset.next = self.reset.val();
@@ -25,13 +25,14 @@ impl Logic for RxCore {
         self.collect.reset.next = self.reset.val();
         self.journal.reset.next = self.reset.val();
         self.scatter.reset.next = self.reset.val();
-        self.init_done.next = self.tracker.init_done.val()
+        self.inited.d.next = self.tracker.init_done.val()
             & self.key.init_done.val()
             & self.messages.init_done.val()
             & self.hint.init_done.val()
             & self.timers.init_done.val()
             & self.setup.init_done.val()
             & self.tables.init_done.val();
+        self.init_done.next = self.inited.q.val();
 
         comment!("what the next step may be of: a request to execute, a READ_REQ or ATOMIC_REQ, a response; what kind the response of this one is");
         self.runs.next = self.reads.val() & !self.timers.due.val() & (self.check_valid.val() | self.finish_valid.val());
@@ -795,6 +796,7 @@ impl Logic for RxCore {
             self.holding.d.next = false;
             self.told.d.next = false;
             self.walked.d.next = false;
+            self.inited.d.next = false;
             self.tickets.d.next = 0.into();
         }
     }

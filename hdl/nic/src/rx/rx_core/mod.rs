@@ -365,6 +365,8 @@ pub struct RxCore {
     settled: Signal<Local, Bit>,
     tells: Signal<Local, Bit>,
     told: DFF<Bit>,
+    /// Every table is cleared; a register, so that no step waits for the tables' states.
+    inited: DFF<Bit>,
     commits: Signal<Local, Bit>,
     changes: Signal<Local, Bit>,
     swaps: Signal<Local, Bit>,
@@ -451,7 +453,7 @@ impl RxCore {
             nak_msn, nak_code, more, is_run, is_finish, running, asking, nak_full, runs, finishes, length, requests, responds,
             kind, used, ends_run, asked, walked, walks, in_pieces, writes,
             effect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
-            place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, settled, tells, told, commits, changes, swaps, publishes, accepted, refused, names_qp,
+            place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, settled, tells, told, inited, commits, changes, swaps, publishes, accepted, refused, names_qp,
             placed, taken, fails, read_conn, read_qp, read_row,
         })
     }
