@@ -197,8 +197,13 @@ mod tests {
         let lines = |device| LADDER.iter().filter(move |row| row.not_for(device).is_none()).map(|row| row.line);
         assert_eq!(lines("model").count(), LADDER.len());
         let of_rtl: Vec<_> = lines("rtl").collect();
-        let programs =
-            ["ibv_devinfo -v", "soak --rounds 50", "soak --send-lists --rounds 50", "ib_send_bw -q 4 -e --use-srq -n 50", "ib_atomic_lat -n 100"];
+        let programs = [
+            "ibv_devinfo -v",
+            "soak --rounds 50",
+            "soak --send-lists --rounds 50",
+            "ib_send_bw -q 4 -e --use-srq -n 50",
+            "ib_atomic_lat -n 100",
+        ];
         let modules = ["pyverbs test_addr", "pyverbs test_fork", "pyverbs test_cqex", "pyverbs test_atomic"];
         for line in programs.into_iter().chain(modules).chain(["pyverbs test_relaxed_ordering"]) {
             assert!(of_rtl.contains(&line), "{line}");

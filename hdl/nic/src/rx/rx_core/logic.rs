@@ -12,7 +12,8 @@ impl Logic for RxCore {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
             self, clock, state, h, ack_r, more, is_run, is_finish, running, asking, nak_full, is_timer, time, row, path,
-            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, inited, tickets, walked
+            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, inited, tickets,
+            walked
         );
         clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal, scatter);
         self.tracker.reset.next = self.reset.val();
