@@ -188,7 +188,7 @@ fn random_run(seed: u64) -> Difftest<RxCore> {
         run_addr, run_data, rsp_used, rsp_addr, rsp_listed, rsp_piece, rsp_room, nak_ready, cerr_valid, cerr_conn
     })
     .top("rx_core")
-    .cycles(1800)
+    .cycles(2400)
     .seed(seed)
     .reset_chance(0.0002)
     .limit("asked_qp", 0..=1)
