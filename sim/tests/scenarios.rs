@@ -25,7 +25,7 @@ fn model(build: &str) -> Model {
 
 fn run(scenario: &Scenario) -> Result<Outcome, String> {
     let outcome = unbalanced(scenario)?;
-    balance(&outcome)?;
+    balance(&outcome, scenario.traffic.iter().any(|t| t.shared))?;
     Ok(outcome)
 }
 
@@ -42,8 +42,9 @@ fn count(n: &NodeOutcome, name: &str) -> u64 {
     u64::from(*found.unwrap_or_else(|| panic!("no counter {name}")).1)
 }
 
-/// Every frame, acknowledgment, packet and WQE is accounted for in the counters of docs/registers.md.
-fn balance(o: &Outcome) -> Result<(), String> {
+/// Every frame, acknowledgment, packet and WQE is accounted for in the counters of docs/registers.md. Where receives are shared, the last one is
+/// kept for the oldest message (Q1), so that others may be refused for now and begin again.
+fn balance(o: &Outcome, shared: bool) -> Result<(), String> {
     let sum = |n: &NodeOutcome, names: &[&str]| -> u64 { names.iter().map(|c| count(n, c)).sum() };
     let equal =
         |what: String, a: u64, b: u64| if a == b { Ok(()) } else { Err(format!("{what}: {a} and {b}\n{:#?}", o.nodes)) };
@@ -74,11 +75,10 @@ fn balance(o: &Outcome) -> Result<(), String> {
         equal(at("no acknowledgment is invalid"), sum(n, &["ACK_INVALID"]), 0)?;
         equal(at("every new packet is retired"), sum(n, &["TX_NEW"]), sum(n, &["RETIRED"]))?;
         equal(at("every WQE has its CQE"), sum(n, &["WQE"]), sum(n, &["CQE"]))?;
-        equal(
-            at("nothing is refused"),
-            sum(n, &["WQE_REFUSED", "RX_NAK", "QP_ERROR", "CONN_ERROR", "TX_NOP", "TX_SKIPPED"]),
-            0,
-        )?;
+        equal(at("nothing fails"), sum(n, &["WQE_REFUSED", "QP_ERROR", "CONN_ERROR", "TX_SKIPPED"]), 0)?;
+        if !shared {
+            equal(at("nothing is refused"), sum(n, &["RX_NAK", "TX_NOP"]), 0)?;
+        }
     }
     let new: u64 = o.nodes.iter().map(|n| sum(n, &["TX_NEW"])).sum();
     equal("new packets sent = placed".into(), new, o.nodes.iter().map(|n| sum(n, &["RX_DATA_NEW"])).sum())?;
