@@ -289,7 +289,9 @@ impl Rig {
             let mut left = len;
             for piece in &mut list {
                 let key = [0, 1, 3][self.rng.below(3) as usize];
-                let len = [0, 1, 3, 255, 256, 257, 1 + self.rng.below(700) as u32][self.rng.below(7) as usize].min(left);
+                // often several of them in a packet
+                let (few, any) = (1 + self.rng.below(40) as u32, 1 + self.rng.below(700) as u32);
+                let len = [0, 1, 3, few, 255, 256, 257, any][self.rng.below(8) as usize].min(left);
                 left -= len;
                 let addr = 0x1_0000_0000 * u64::from(key + 1) + 5 + self.rng.below(90_000);
                 *piece = Sge { addr, len, lkey: key << 8 | (0xA0 + key) };
