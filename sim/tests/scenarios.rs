@@ -96,7 +96,9 @@ fn balance(o: &Outcome, shared: bool) -> Result<(), String> {
 fn shipped(name: &str) -> Outcome {
     let scenario = Scenario::load(name).expect("a shipped scenario");
     let o = run(&scenario).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let bytes: u64 = scenario.traffic.iter().map(|t| t.bytes).sum();
+    // what goes to receives of a shared queue is compared as each of them completes
+    let apart = scenario.traffic.iter().filter(|t| !(t.shared && t.op.is_send()));
+    let bytes: u64 = apart.map(|t| t.bytes).sum();
     println!("{name}: {} commits, {} cycles, {:.1} Gbit/s", o.commits, o.nic_cycles, o.goodput_gbps());
     assert_eq!(o.bytes_verified, bytes, "{name}");
     assert!(o.commits > bytes / 4096, "{name}: only {} steps were compared", o.commits);
