@@ -3,16 +3,13 @@
 //! In: WQEs and receives with lists on builds `sim_reads` and `sim_min`. Out: their statuses, and the memory of both. Guarantees: a list that is refused
 //! moves nothing.
 mod rig;
+mod runs;
 
 use mrnic_model::config::Rights;
 use mrnic_model::wqe::{WQE_FETCH_ADD, WQE_READ, WQE_SEND};
-use mrnic_nic::config;
 use mrnic_regs::code::{STATUS_LOC_LEN_ERR, STATUS_LOC_PROT_ERR, STATUS_LOC_QP_OP_ERR};
 use mrnic_regs::code::{STATUS_REM_INV_REQ_ERR, STATUS_REM_OP_ERR, STATUS_SUCCESS};
-use mrnic_sim::models;
-use mrnic_sim::scenario::Scenario;
 use mrnic_sim::software::{Write, LIST};
-use mrnic_sim::world::{Options, World};
 use rig::{build_with_reads, write, Rig};
 
 const LEN: usize = 9000;
@@ -136,13 +133,7 @@ fn receives_with_lists() {
 }
 
 fn run(build: &str, sections: &str) {
-    let text = format!("name = \"lists\"\ndescription = \"-\"\nbuild = \"{build}\"\nlimit_us = 60000\n{sections}");
-    let scenario = Scenario::parse("lists.toml", &text).expect("a good scenario");
-    let build = config::build(build).expect("a named build");
-    let model = models::model(&build, false, true).expect("the build can be Verilated");
-    let options = Options { lockstep: true, ..Options::default() };
-    let mut world = World::new(&scenario, &build, &model, &options).expect("a world");
-    world.run(&mut |_, _| {}).unwrap_or_else(|e| panic!("{e}"));
+    runs::run("lists", build, 60_000, sections);
 }
 
 /// Lists of receives at 1 % loss, in queues of the queue pairs' own and in a shared one, out of one piece and out of several, receives that come late too.

@@ -3,6 +3,7 @@
 //! In: small scenarios on build `sim_reads`. Out: counters, verified memory, the divergence that a fault causes. Guarantees: a scenario with a
 //! fault passes without it.
 mod rig;
+mod runs;
 
 use mrnic_lockstep::{Divergence, Kind};
 use mrnic_model::config::Rights;
@@ -15,6 +16,7 @@ use mrnic_sim::software::Write;
 use mrnic_sim::world::{Options, Outcome, RunError, World};
 use mrnic_verilated::Model;
 use rig::{build_with_reads, write, Rig};
+use runs::count;
 use std::sync::OnceLock;
 
 const BUILD: &str = "sim_reads";
@@ -39,10 +41,6 @@ fn try_run(sections: &str, fault: u32) -> Result<Outcome, RunError> {
 
 fn run(sections: &str) -> Outcome {
     try_run(sections, 0).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn count(o: &Outcome, node: usize, name: &str) -> u32 {
-    o.nodes[node].counters.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| *c.1).expect("a counter")
 }
 
 /// D2: a READ beyond its region is refused; both queue pairs fail, nothing is written, others go on.

@@ -2,27 +2,17 @@
 //!
 //! In: small scenarios on the builds `sim` and `sim_min`. Out: the statuses that both ends must see, counters. Guarantees: every message arrives
 //! once, with its data, in the receive that is its own; the scenario itself checks that.
-use mrnic_nic::config;
-use mrnic_sim::models;
-use mrnic_sim::scenario::Scenario;
-use mrnic_sim::world::{Options, Outcome, World};
+mod runs;
+
+use mrnic_sim::world::Outcome;
+use runs::count;
 
 fn run_on(build: &str, sections: &str) -> Outcome {
-    let head = format!("name = \"rnr\"\ndescription = \"-\"\nbuild = \"{build}\"\nlimit_us = 40000\n");
-    let scenario = Scenario::parse("rnr.toml", &format!("{head}{sections}")).expect("a good scenario");
-    let build = config::build(&scenario.build).expect("a named build");
-    let model = models::model(&build, false, true).expect("the build can be Verilated");
-    let options = Options { lockstep: true, ..Options::default() };
-    let mut world = World::new(&scenario, &build, &model, &options).expect("a world");
-    world.run(&mut |_, _| {}).unwrap_or_else(|e| panic!("{e}"))
+    runs::run("rnr", build, 40_000, sections)
 }
 
 fn run(sections: &str) -> Outcome {
     run_on("sim", sections)
-}
-
-fn count(o: &Outcome, node: usize, name: &str) -> u32 {
-    o.nodes[node].counters.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| *c.1).expect("a counter")
 }
 
 /// Messages from node 0 whose receives are posted one in each `gap_us`.

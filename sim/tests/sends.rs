@@ -2,23 +2,13 @@
 //!
 //! In: small scenarios on build `sim`. Out: the statuses that both ends must see, counters. Guarantees: the scenario itself names the
 //! statuses; a run that ends well has seen them.
-use mrnic_nic::config;
-use mrnic_sim::models;
-use mrnic_sim::scenario::Scenario;
-use mrnic_sim::world::{Options, Outcome, World};
+mod runs;
+
+use mrnic_sim::world::Outcome;
+use runs::count;
 
 fn run(sections: &str) -> Outcome {
-    let text = format!("name = \"sends\"\ndescription = \"-\"\nlimit_us = 20000\n{sections}");
-    let scenario = Scenario::parse("sends.toml", &text).expect("a good scenario");
-    let build = config::build(&scenario.build).expect("a named build");
-    let model = models::model(&build, false, true).expect("the build can be Verilated");
-    let options = Options { lockstep: true, ..Options::default() };
-    let mut world = World::new(&scenario, &build, &model, &options).expect("a world");
-    world.run(&mut |_, _| {}).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn count(o: &Outcome, node: usize, name: &str) -> u32 {
-    o.nodes[node].counters.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| *c.1).expect("a counter")
+    runs::run("sends", "sim", 20_000, sections)
 }
 
 const WRITES: &str = "[[traffic]]\nfrom = 0\nto = 1\nbytes = 100000\nmessage_bytes = 10000\n";

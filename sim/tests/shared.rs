@@ -2,16 +2,15 @@
 //!
 //! In: small scenarios. Out: counters; each completion and its data are checked by the software of the simulation. Guarantees: all messages arrive.
 mod rig;
+mod runs;
 
 use mrnic_lockstep::Kind;
 use mrnic_model::config::Rights;
-use mrnic_nic::config;
 use mrnic_regs::{code, ring};
-use mrnic_sim::models;
-use mrnic_sim::scenario::Scenario;
 use mrnic_sim::software::Write;
-use mrnic_sim::world::{Options, Outcome, World};
+use mrnic_sim::world::Outcome;
 use rig::{write, Rig};
+use runs::count;
 use std::collections::BTreeSet;
 
 /// Rounds, each with a queue pair of its own that is closed some cycles later than the one before.
@@ -19,17 +18,7 @@ const ROUNDS: u64 = 12;
 const LATER_CYCLES: u64 = 60;
 
 fn run(sections: &str) -> Outcome {
-    let text = format!("name = \"shared\"\ndescription = \"-\"\nlimit_us = 20000\n{sections}");
-    let scenario = Scenario::parse("shared.toml", &text).expect("a good scenario");
-    let build = config::build("sim").expect("the simulation build");
-    let model = models::model(&build, false, true).expect("the build can be Verilated");
-    let options = Options { lockstep: true, ..Options::default() };
-    let mut world = World::new(&scenario, &build, &model, &options).expect("the scenario suits the build");
-    world.run(&mut |_, _| {}).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn count(o: &Outcome, node: usize, name: &str) -> u32 {
-    o.nodes[node].counters.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| *c.1).expect("a counter")
+    runs::run("shared", "sim", 20_000, sections)
 }
 
 /// Q1, Q4, Q5: four streams take receives of one queue as their packets come, others beside them have their own.

@@ -122,7 +122,8 @@ pub(super) fn traffic(
         // pieces lie apart, in memory of their own
         let room_of_pieces = t.bytes as usize + cuts.iter().map(Vec::len).sum::<usize>() * GAP;
         let (mut next_piece, mut list_key) = (0, 0);
-        if t.pieces > 1 && !t.op.is_request() {
+        let gathers = t.pieces > 1 && !t.op.is_request();
+        if gathers {
             next_piece = nodes[t.from].nic.memory.allocate(room_of_pieces, t.misalign[0], false);
             list_key = region(t.from, next_piece, room_of_pieces as u64, Rights::default())?;
         }
@@ -189,7 +190,7 @@ pub(super) fn traffic(
                 // it comes to one piece of memory in the end, so that it can be compared
                 list = list_of(&cuts[m as usize], lkey, (local ^ TRANSLATION) + offset);
             }
-            for (sge, bytes) in list.iter_mut().zip(&cuts[m as usize]).filter(|_| t.pieces > 1 && !t.op.is_request()) {
+            for (sge, bytes) in list.iter_mut().zip(&cuts[m as usize]).filter(|_| gathers) {
                 let data = &sent[done..done + *bytes as usize];
                 nodes[t.from].nic.memory.write(next_piece, data)?;
                 // one without bytes touches no key
@@ -229,16 +230,14 @@ pub(super) fn traffic(
             }
             let has_memory = t.op.is_send();
             let late_ns = t.receive_gap_ns * (m / t.qps as u64 + 1);
+            let cuts_here = receive_cuts.get(m as usize).map_or(&[][..], Vec::as_slice);
             let receive = Receive {
                 at_ps: if t.receive_gap_ns == 0 { 0 } else { start_ps + HEAD_START_PS + (t.start_ns + late_ns) * 1000 },
                 addr: if has_memory { (remote ^ TRANSLATION) + offset } else { 0 },
                 lkey: if has_memory { rkey } else { 0 },
                 room: if has_memory { t.message_bytes as u32 } else { 0 },
-                pieces: receive_cuts.get(m as usize).map_or(0, |cuts| cuts.len() as u8),
-                list: match receive_cuts.get(m as usize) {
-                    Some(cuts) => list_of(cuts, rkey, (remote ^ TRANSLATION) + offset),
-                    None => Default::default(),
-                },
+                pieces: cuts_here.len() as u8,
+                list: list_of(cuts_here, rkey, (remote ^ TRANSLATION) + offset),
                 expect: if t.beyond_bytes == 0 {
                     code::STATUS_SUCCESS
                 } else if has_memory {

@@ -58,7 +58,7 @@ pub struct SendRow {
     pub imm: Bits<32>,
 }
 
-/// A piece of a message's payload, in a build with lists.
+/// A piece of a message's payload, or of the memory that a response goes to, in a build with lists.
 #[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
 pub struct PieceRow {
     /// Bus address.

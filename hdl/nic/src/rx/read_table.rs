@@ -4,6 +4,7 @@
 //! software. Guarantees: a response writes only where its WQE says, no byte count is exceeded, each READ or atomic is answered once.
 use crate::config::BuildConfig;
 use crate::filled::filled;
+use crate::packet::PieceRow;
 use mrnic_emit::comment;
 use mrnic_widgets::{Fifo, Ram};
 use rust_hdl_core::prelude::*;
@@ -22,13 +23,6 @@ pub struct ReadRow {
     pub tag: Bits<32>,
     /// Its bytes go to pieces, not to `laddr`.
     pub listed: Bit,
-}
-
-/// A piece of memory for a response: bus address, where it ends in the message.
-#[derive(Clone, Copy, Debug, PartialEq, Default, LogicStruct)]
-pub struct ReadPiece {
-    pub addr: Bits<64>,
-    pub end: Bits<32>,
 }
 
 /// Which message of this place was sent last.
@@ -125,9 +119,9 @@ pub struct ReadTable {
     marks_copy: Ram<SentMark>,
     progress: Ram<ReadProgress>,
     /// One for each number of a piece.
-    pieces: [Ram<ReadPiece>; 4],
-    pieces_r: [DFF<ReadPiece>; 4],
-    here: Signal<Local, ReadPiece>,
+    pieces: [Ram<PieceRow>; 4],
+    pieces_r: [DFF<PieceRow>; 4],
+    here: Signal<Local, PieceRow>,
     begins: Signal<Local, Bits<32>>,
     answers: Fifo<Answer>,
     walking: DFF<Bit>,

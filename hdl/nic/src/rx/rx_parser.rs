@@ -454,8 +454,6 @@ impl<const W: usize, const K: usize, const NB: usize> Logic for RxParser<W, K, N
             self.any_left.next = self.places3.q.val()
                 & !self.region3.q.val().get_bits::<5>(13).any()
                 & self.region3.q.val().get_bits::<13>(0).any();
-        }
-        if self.at_payload.val() {
             comment!("a payload of 8 KiB or more (or of negative length) is not stored: its frame is dropped");
             self.left.next = self.region3.q.val();
             if self.region3.q.val().get_bits::<5>(13).any() | !self.places3.q.val() {

@@ -273,10 +273,10 @@ pub struct RxCore {
     pub rxerr_valid: Signal<Out, Bit>,
     pub rxerr_ready: Signal<In, Bit>,
     pub rxerr_qp: Signal<Out, Bits<16>>,
-    /// completion's error bits: the bit of the QP addressed in the previous clock.
     /// With which code this QP has refused its peer (R4), one clock later.
     pub asked_qp: Signal<In, Bits<16>>,
     pub refusal: Signal<Out, Bits<3>>,
+    /// completion's error bits: the bit of the QP addressed in the previous clock.
     pub qperr_addr: Signal<Out, Bits<16>>,
     pub qperr_data: Signal<In, Bit>,
     pub commit_row_valid: Signal<Out, Bit>,

@@ -318,27 +318,17 @@ impl Logic for Sequencer {
             | (self.qperr_data.val() & !self.is_error_resp.val())
             | (self.is_closed.val() & self.packet.q.val().kind.any());
         // in a connection in error no response waits for the QP of a message to be in Error
-        self.responds.d.next = self.has_msg.q.val()
-            & self.is_closed.val()
-            & !self.is_shut.val()
-            & self.both.q.val()
-            & !self.packet.q.val().kind.any();
+        self.is_message.next = !self.packet.q.val().kind.any();
+        self.yields.next = self.is_closed.val() & !self.is_shut.val() & self.both.q.val() & self.is_message.val();
+        self.responds.d.next = self.has_msg.q.val() & self.yields.val();
         // a message of a QP in Error is skipped whole, in a connection in error too, and there every response; what waits of a
         // closed connection is dropped
-        self.skips.d.next = self.has_msg.q.val()
-            & self.drops.val()
-            & !(self.is_closed.val() & !self.is_shut.val() & self.both.q.val() & !self.packet.q.val().kind.any());
+        self.skips.d.next = self.has_msg.q.val() & self.drops.val() & !self.yields.val();
         // N1: the message of a QP that waits is set aside, whatever the windows say
-        self.asides.d.next = self.has_msg.q.val()
-            & !self.is_closed.val()
-            & !self.drops.val()
-            & self.wait_data.val()
-            & !self.packet.q.val().kind.any();
+        self.waits.next = self.wait_data.val() & self.is_message.val();
+        self.asides.d.next = self.has_msg.q.val() & !self.is_closed.val() & !self.drops.val() & self.waits.val();
         // W3: in a connection in error the QP is about to move to Error; the next slot looks again
-        self.ends.d.next = !self.has_msg.q.val()
-            | self.is_closed.val()
-            | self.drops.val()
-            | (self.wait_data.val() & !self.packet.q.val().kind.any());
+        self.ends.d.next = !self.has_msg.q.val() | self.is_closed.val() | self.drops.val() | self.waits.val();
         self.empties.d.next = !self.has_msg.q.val() & self.is_shut.val() & (self.conn.q.val() == self.opening.conn.val());
         self.resends.next = !self.closed.q.val() & self.slot.resend.val();
         self.grants.next = self.at_slot.q.val()

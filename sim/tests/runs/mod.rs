@@ -1,0 +1,24 @@
+//! Scenarios that a test writes itself, run in lockstep with the golden model.
+//!
+//! In: a build, the sections behind the head of a scenario. Out: the outcome, and counters of it. Guarantees: a run that does not end well panics.
+#![allow(dead_code)] // each test file uses its part
+
+use mrnic_nic::config;
+use mrnic_sim::models;
+use mrnic_sim::scenario::Scenario;
+use mrnic_sim::world::{Options, Outcome, World};
+
+pub fn run(name: &str, build: &str, limit_us: u32, sections: &str) -> Outcome {
+    let head = format!("name = \"{name}\"\ndescription = \"-\"\nbuild = \"{build}\"\nlimit_us = {limit_us}\n");
+    let scenario = Scenario::parse(&format!("{name}.toml"), &format!("{head}{sections}")).expect("a good scenario");
+    let build = config::build(build).expect("a named build");
+    let model = models::model(&build, false, true).expect("the build can be Verilated");
+    let options = Options { lockstep: true, ..Options::default() };
+    let mut world = World::new(&scenario, &build, &model, &options).expect("the scenario suits the build");
+    world.run(&mut |_, _| {}).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A counter of a node.
+pub fn count(o: &Outcome, node: usize, name: &str) -> u32 {
+    o.nodes[node].counters.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| *c.1).expect("a counter")
+}
