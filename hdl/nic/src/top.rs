@@ -1017,6 +1017,7 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
             self.remote[k].resp_conn.next = self.tx.resp_conn.val();
             self.remote[k].resp_qp.next = self.tx.resp_qp.val();
             self.remote[k].resp_msn.next = self.tx.resp_msn.val();
+            self.remote[k].resp_waits.next = self.tx.resp_waits.val();
             self.tx.resp_ready.next = self.remote[k].resp_ready.val();
             self.tx.rsp_valid.next = self.remote[k].order_valid.val();
             self.tx.rsp_conn.next = self.remote[k].order_conn.val();

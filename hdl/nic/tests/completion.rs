@@ -556,7 +556,7 @@ fn random_run<const W: usize>(config: BuildConfig, seed: u64) {
                 let foreign = (qp + w.rng.random_range(1..4)) % 4;
                 forged += usize::from(w.offer(Event::Nak(foreign, qp, 2, msn)));
             }
-            if w.sends && w.rng.random_bool(0.004) {
+            if w.sends && w.rng.random_bool(0.008) {
                 // at times of a message that is gone or done
                 let msn = w.streams[qp as usize].tail.wrapping_sub(w.rng.random_range(0..8)) & 0xff_ffff;
                 let waits = matches!(&w.waiting[1], Some(Event::Retired(q, m)) if *q == qp && *m == msn);

@@ -22,7 +22,7 @@ fn simulation_equals_verilog() {
         rsp_length, rsp_tag, rsp_bytes, rsp_take, rsp_ticket, ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_take, reached,
         reached_qp, reached_msn, reached_ticket, check_ready, check_done, check_code, check_addr, check_failed, finish_ready,
         finish_done, finish_ticket, done_count, answered_ready, error_waits, error_taken, flush_valid, flush_qp, resp_valid,
-        resp_error, resp_conn, resp_qp, resp_msn, order_ready, rsprow_ready, a_desc_valid, a_desc_addr, a_desc_len, a_ready,
+        resp_error, resp_conn, resp_qp, resp_msn, resp_waits, order_ready, rsprow_ready, a_desc_valid, a_desc_addr, a_desc_len, a_ready,
         cr_desc_ready, cr_valid, cr_data, cr_last
     })
     .top("reads")

@@ -1,4 +1,4 @@
-//! request_places against lists (D3, D4, D7): places and responses are counted, each request is answered, errors and closing at any time;
+//! request_places against lists (D3, D4, D7): places and responses are counted, each request is answered, unless it was acknowledged before, errors and closing at any time;
 //! simulation = Verilog.
 mod block_support;
 mod rx_support;
@@ -107,13 +107,18 @@ impl World {
         self.quiet += 1;
         if self.offer.is_none() && !self.sent.is_empty() && self.rng.chance(30) {
             let at = self.rng.below(self.sent.len() as u64) as usize;
-            self.offer = Some(self.sent.swap_remove(at));
+            let (error, conn, qp, msn) = self.sent.swap_remove(at);
+            self.offer = Some((error, conn, qp, msn));
+            // as it is committed: an answer that is committed later has to know of it
+            self.retire(error, conn, qp, msn);
         }
         if let Some((error, conn, qp, msn)) = self.offer {
             let row = [("error", error.into()), ("conn", conn), ("qp", qp), ("msn", msn)];
             self.b.set_words("retired", Packed::of::<RetiredResponse>(&row).words());
         }
         self.b.set("retired_valid", self.offer.is_some().into());
+        self.b.set("retiring", self.offer.is_some().into());
+        self.quiet = if self.offer.is_some() { 0 } else { self.quiet };
         self.b.set("executed_valid", self.execute.is_some().into());
         let ready = !self.rng.chance(self.stall);
         self.b.set("response_ready", ready.into());
@@ -131,8 +136,7 @@ impl World {
             self.respond();
         }
         if self.offer.is_some() && self.b.get("retired_ready") == 1 {
-            let (error, conn, qp, msn) = self.offer.take().unwrap();
-            self.retire(error, conn, qp, msn);
+            self.offer = None;
         }
         if self.execute.is_some() && self.b.get("executed_ready") == 1 {
             self.executed();
@@ -398,7 +402,7 @@ maker!(executed_row: Executed { qp, msn, code, atomic, base, length, tag });
 fn simulation_equals_verilog() {
     difftest!(RequestPlaces::new(&config()), clock: clock, inputs: {
         reset, cfg_valid, cfg_table, cfg_index, cfg_data, others_busy, look, look_conn, look_qp, look_msn, step, take,
-        executed_valid, executing, executing_qp, older_done, live_qp, live_msn, retired_valid, flush_valid, flush_qp, response_ready
+        executed_valid, executing, executing_qp, older_done, live_qp, live_msn, retired_valid, retiring, flush_valid, flush_qp, response_ready
     })
     .input_as("executed", |b| &mut b.executed, executed_row)
     .input_as("retired", |b| &mut b.retired, rows::retired_response)
@@ -428,7 +432,7 @@ fn simulation_equals_verilog() {
         data[9] = 0x0300_0000;
         inputs.set("cfg_data", data);
         for (name, chance) in [
-            ("look", 0.1), ("take", 0.05), ("step", 0.3), ("executed_valid", 0.1), ("retired_valid", 0.1), ("flush_valid", 0.02),
+            ("look", 0.1), ("take", 0.05), ("step", 0.3), ("executed_valid", 0.1), ("retired_valid", 0.1), ("retiring", 0.3), ("flush_valid", 0.02),
             ("executing", 0.2), ("others_busy", 0.2),
         ] {
             inputs.set(name, random.chance(chance));

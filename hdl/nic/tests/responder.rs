@@ -428,7 +428,7 @@ fn simulation_equals_verilog() {
     difftest!(Responder::<64>::new(&config()), clock: clock, inputs: {
         reset, cfg_valid, cfg_table, cfg_index, cfg_data, others_busy, look, look_conn, look_qp, look_msn, step, take, reached_valid,
         done_count, check_ready, check_done, check_code, check_addr, check_failed, finish_ready, finish_done, finish_ticket,
-        ar_desc_ready, ar_valid, ar_data, retired_valid, flush_valid, flush_qp, response_ready
+        ar_desc_ready, ar_valid, ar_data, retired_valid, retiring, flush_valid, flush_qp, response_ready
     })
     .input_as("take_row", |b| &mut b.take_row, rows::request_row)
     .input_as("reached", |b| &mut b.reached, rows::reached)
@@ -456,7 +456,7 @@ fn simulation_equals_verilog() {
         data[9] = 0x0300_0000;
         inputs.set("cfg_data", data);
         for (name, chance) in [
-            ("look", 0.1), ("take", 0.1), ("step", 0.3), ("reached_valid", 0.2), ("retired_valid", 0.1), ("flush_valid", 0.01),
+            ("look", 0.1), ("take", 0.1), ("step", 0.3), ("reached_valid", 0.2), ("retired_valid", 0.1), ("retiring", 0.3), ("flush_valid", 0.01),
             ("others_busy", 0.2), ("check_failed", 0.1),
         ] {
             inputs.set(name, random.chance(chance));

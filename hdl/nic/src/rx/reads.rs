@@ -141,6 +141,7 @@ pub struct Reads<const W: usize> {
     pub resp_conn: Signal<In, Bits<16>>,
     pub resp_qp: Signal<In, Bits<16>>,
     pub resp_msn: Signal<In, Bits<24>>,
+    pub resp_waits: Signal<In, Bit>,
     pub order_valid: Signal<Out, Bit>,
     pub order_ready: Signal<In, Bit>,
     pub order_conn: Signal<Out, Bits<16>>,
@@ -212,7 +213,7 @@ impl<const W: usize> Reads<W> {
             check_failed, finish_valid, finish_ready, finish_done, finish_ticket, run_qp, run_msn, run_atomic, run_va, run_rkey,
             run_length, run_code, run_value, run_write, run_addr, run_data, done_count, answered_valid, answered_ready, answered_qp,
             answered_msn, error_waits, error_taken, quiet, flush_valid, flush_qp, resp_valid, resp_ready, resp_error, resp_conn,
-            resp_qp, resp_msn, order_valid, order_ready, order_conn, order_error, order_code, order_qp, order_msn, order_npkts,
+            resp_qp, resp_msn, resp_waits, order_valid, order_ready, order_conn, order_error, order_code, order_qp, order_msn, order_npkts,
             order_length, order_peer_qpn, rsprow_ask, rsprow_ready, rsprow_valid, rsprow_addr, rsprow_atomic, rsprow_base,
             rsprow_length, rsprow_tag, rsprow_peer_qpn, a_desc_valid, a_desc_ready, a_desc_addr, a_desc_len, a_valid, a_ready,
             cr_desc_valid, cr_desc_ready, cr_desc_addr, cr_desc_len, cr_valid, cr_ready, cr_data, cr_last, commit_answer_valid,
@@ -391,6 +392,7 @@ impl<const W: usize> Logic for Reads<W> {
         self.responder.retired.next.conn = self.resp_conn.val();
         self.responder.retired.next.qp = self.resp_qp.val();
         self.responder.retired.next.msn = self.resp_msn.val();
+        self.responder.retiring.next = self.resp_waits.val();
         self.resp_ready.next = self.responder.retired_ready.val();
 
         comment!("a response leaves when its row may be written; an ERROR_RESP has none");

@@ -66,6 +66,7 @@ pub struct Responder<const W: usize> {
     pub ar_data: Signal<In, Bits<W>>,
     pub retired_valid: Signal<In, Bit>,
     pub retired_ready: Signal<Out, Bit>,
+    pub retiring: Signal<In, Bit>,
     pub retired: Signal<In, RetiredResponse>,
     pub flush_valid: Signal<In, Bit>,
     pub flush_qp: Signal<In, Bits<16>>,
@@ -98,7 +99,7 @@ impl<const W: usize> Responder<W> {
             reached_ok, early_ok, none, failed, take, take_row, reached_valid, reached_ready, reached, done_count, check_valid,
             check_ready, check_qp, check_row, check_done, check_code, check_addr, check_failed, finish_valid, finish_ready,
             finish_write, finish_addr, finish_data, finish_done, finish_ticket, executed, ar_desc_valid, ar_desc_ready, ar_desc_addr, ar_desc_len,
-            ar_valid, ar_ready, ar_data, retired_valid, retired_ready, retired, flush_valid, flush_qp, response_valid,
+            ar_valid, ar_ready, ar_data, retired_valid, retired_ready, retiring, retired, flush_valid, flush_qp, response_valid,
             response_ready, response, row_write, row_addr, row, init_done, commit_answer_valid, commit_answer_qp, step_qp, step_msn,
         })
     }
@@ -197,6 +198,7 @@ impl<const W: usize> Logic for Responder<W> {
         self.places.flush_valid.next = self.flush_valid.val();
         self.places.flush_qp.next = self.flush_qp.val();
         self.places.retired_valid.next = self.retired_valid.val();
+        self.places.retiring.next = self.retiring.val();
         self.places.retired.next = self.retired.val();
         self.retired_ready.next = self.places.retired_ready.val();
         self.response_valid.next = self.places.response_valid.val();

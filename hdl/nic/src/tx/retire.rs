@@ -69,6 +69,8 @@ pub struct Retire {
     pub ret_bytes: Signal<Out, Bits<13>>,
     pub resp_valid: Signal<Out, Bit>,
     pub resp_ready: Signal<In, Bit>,
+    /// The acknowledgment of a response was committed, and `resp` has not told it yet.
+    pub resp_waits: Signal<Out, Bit>,
     /// Of an ERROR_RESP.
     pub resp_error: Signal<Out, Bit>,
     pub resp_conn: Signal<Out, Bits<16>>,
@@ -112,6 +114,8 @@ pub struct Retire {
     leaving: Skid<RetiredPacket>,
     /// A clock ago nothing was being retired.
     quiet: DFF<Bit>,
+    /// Responses between their commit and `resp`.
+    responses: DFF<Bits<16>>,
     /// Places of `done` promised.
     promised: DFF<Bits<16>>,
     may_ask: Signal<Local, Bit>,
@@ -119,6 +123,8 @@ pub struct Retire {
     take: Signal<Local, Bit>,
     move_on: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
+    comes: Signal<Local, Bit>,
+    tells: Signal<Local, Bit>,
     packet: Signal<Local, RetiringPacket>,
     left: Signal<Local, RetiredPacket>,
     rb_write: Signal<Local, Bit>,
@@ -148,10 +154,10 @@ impl Retire {
             last_row: Constant::new((config.conns as u64 - 1).to_bits());
             clock, reset, acked_valid, acked_ready, acked_conn, acked_path, acked_base_ppsn, acked_mask, acked_room4,
             free_valid, free_ready, free_row, free_ppsn, free_rsp_valid, free_rsp_qp, free_rsp_msn, free_rsp_bytes,
-            free_rsp_kind, resp_valid, resp_ready, resp_error, resp_conn, resp_qp, resp_msn, leaves, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, wake_b_valid, wake_b_conn, rb_addr, rb_data, open_valid,
+            free_rsp_kind, resp_valid, resp_ready, resp_waits, resp_error, resp_conn, resp_qp, resp_msn, leaves, comes, tells, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes, wake_b_valid, wake_b_conn, rb_addr, rb_data, open_valid,
             open_conn, idle, init_done, commit_valid, commit_conn, commit_home, commit_ppsn, commit_qp, commit_msn,
             commit_bytes, first, word, quiet, packet, left, asked_valid, asked, adding, adding_packet, adding_entry,
-            promised, may_ask, ask, take, move_on, rb_write, rb_row, rb_value, open_wait, opening, walk, ready,
+            responses, promised, may_ask, ask, take, move_on, rb_write, rb_row, rb_value, open_wait, opening, walk, ready,
         })
     }
 }
@@ -170,6 +176,7 @@ impl Logic for Retire {
             adding,
             adding_packet,
             adding_entry,
+            responses,
             promised,
             open_wait,
             opening,
@@ -260,6 +267,15 @@ impl Logic for Retire {
         self.ret_bytes.next = self.left.val().bytes;
         self.leaving.out_ready.next =
             (self.ret_valid.val() & self.ret_ready.val()) | (self.resp_valid.val() & self.resp_ready.val());
+        self.tells.next = self.resp_valid.val() & self.resp_ready.val();
+        self.comes.next = self.adding.q.val() & self.adding_entry.q.val().kind.any();
+        self.resp_waits.next = self.responses.q.val().any() | self.comes.val();
+        if self.comes.val() & !self.tells.val() {
+            self.responses.d.next = self.responses.q.val() + 1;
+        }
+        if !self.comes.val() & self.tells.val() {
+            self.responses.d.next = self.responses.q.val() - 1;
+        }
         if self.ask.val() & !self.leaves.val() {
             self.promised.d.next = self.promised.q.val() + 1;
         }
@@ -309,6 +325,7 @@ impl Logic for Retire {
             self.asked_valid.d.next = false;
             self.adding.d.next = false;
             self.promised.d.next = 0.into();
+            self.responses.d.next = 0.into();
             self.open_wait.d.next = false;
             self.walk.d.next = 0.into();
             self.ready.d.next = false;

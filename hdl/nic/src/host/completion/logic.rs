@@ -49,7 +49,11 @@ impl<const W: usize> Logic for Completion<W> {
             is_done,
             cqe_at,
             is_answer,
-            by_response
+            by_response,
+            of_conn,
+            refuses,
+            uses_retry,
+            dooms
         );
         clock!(self, clock, fixed, state, messages, error_tx, error_rx, error_host, given_up, writer, releases, flushes);
         self.writer.reset.next = self.reset.val();
@@ -120,8 +124,8 @@ impl<const W: usize> Logic for Completion<W> {
         self.over_done.next = false;
         self.over_failed.next = false;
         self.again_ready.next = false;
-        self.refuses.next = false;
-        self.uses_retry.next = false;
+        self.matters.next = false;
+        self.takes_one.next = false;
         self.fails.next = false;
         self.flush_room.next = !self.flushes.full.val() | !self.sends.val();
         comment!("only a refused WQE that is the oldest moves its queue pair to Error as it completes");
@@ -191,7 +195,6 @@ impl<const W: usize> Logic for Completion<W> {
         self.cqe.next.data = self.cqe_words.val();
         self.releases.data_in.next = self.qp.q.val();
         self.finish.next = false;
-        self.of_conn.next = false;
         self.of_peer.next = false;
         self.commit_err_kind.next = self.kind.q.val();
         self.commit_err_qp.next = self.qp.q.val();
@@ -424,7 +427,7 @@ impl<const W: usize> Logic for Completion<W> {
                     self.nak.d.next = self.rnak_code.val();
                     self.fail_kind.d.next = 1.into();
                     self.fail_status.d.next = self.status_of_nak.val();
-                    self.then.d.next = Step::Failure;
+                    self.then.d.next = Step::Judge;
                     self.step.d.next = Step::Load;
                 } else if self.nak_valid.val() & self.nak_ready.val() {
                     self.by_response.d.next = false;
@@ -436,14 +439,14 @@ impl<const W: usize> Logic for Completion<W> {
                     self.nak.d.next = self.nak_code.val();
                     self.fail_kind.d.next = 1.into();
                     self.fail_status.d.next = self.status_of_nak.val();
-                    self.then.d.next = Step::Failure;
+                    self.then.d.next = Step::Judge;
                     self.step.d.next = Step::Load;
                 } else if self.rxerr_valid.val() & self.rxerr_ready.val() {
                     self.kind.d.next = 3.into();
                     self.nak.d.next = 0.into();
                     self.fail_kind.d.next = 2.into();
                     self.fail_status.d.next = 5.into();
-                    self.then.d.next = Step::Failure;
+                    self.then.d.next = Step::Judge;
                     self.step.d.next = Step::Load;
                 } else if self.cerr_valid.val() & self.cerr_ready.val() {
                     self.scan_conn.d.next = self.cerr_conn.val();
@@ -529,11 +532,11 @@ impl<const W: usize> Logic for Completion<W> {
                     }
                 }
             }
-            Step::Failure => {
+            Step::Judge => {
                 comment!("W3: the first error counts; a nak of a message that is gone does not");
                 comment!("section 6: a peer may refuse for queue pairs of its connection only");
                 self.of_peer.next = (self.kind.q.val() == 1) | (self.kind.q.val() == 4);
-                self.of_conn.next = !self.of_peer.val()
+                self.matters.next = !self.of_peer.val()
                     | (self.reads.val() & self.by_response.q.val())
                     | ((bit_cast::<24, 16>(self.qp.q.val()) <= self.last_qp.val())
                         & self.cq.q.val().valid
@@ -541,32 +544,41 @@ impl<const W: usize> Logic for Completion<W> {
                 comment!(
                     "N1, N3: the first RNR of a wait uses a retry, unless its code has bit 5; with none left the message fails"
                 );
-                self.refuses.next = (self.kind.q.val() == 4)
-                    & self.of_conn.val()
-                    & !self.now_at.val().failed
+                self.counts.next = (self.kind.q.val() == 4)
+                    & self.matters.val()
+                    & !self.stream.q.val().failed
                     & self.outstanding.val()
                     & self.message.q.val().remaining.any()
                     & !self.message.q.val().withdrawn;
-                self.uses_retry.next =
-                    !self.now_at.val().waiting & !self.nak.q.val().get_bit(5) & (self.cq.q.val().rnr_retry != 7);
+                self.takes_one.next =
+                    !self.stream.q.val().waiting & !self.nak.q.val().get_bit(5) & (self.cq.q.val().rnr_retry != 7);
+                self.of_conn.d.next = self.matters.val();
+                self.refuses.d.next = self.counts.val();
+                self.uses_retry.d.next = self.takes_one.val();
+                self.dooms.d.next = self.cq.q.val().valid
+                    & self.matters.val()
+                    & !self.stream.q.val().failed
+                    & (!self.of_peer.val() | self.outstanding.val());
+                if self.kind.q.val() == 4 {
+                    self.dooms.d.next = self.counts.val() & self.takes_one.val() & !self.stream.q.val().rnr_left.any();
+                }
+                self.step.d.next = Step::Failure;
+            }
+            Step::Failure => {
                 comment!("Q6: the receives of the queue pair are to be flushed too; it waits for room to say so");
                 if self.flush_room.val() {
-                    self.commit_err_valid.next = self.of_conn.val();
+                    self.commit_err_valid.next = self.of_conn.q.val();
                     self.step.d.next = Step::Idle;
-                    self.fails.next = self.cq.q.val().valid
-                        & self.of_conn.val()
-                        & !self.now_at.val().failed
-                        & (!self.of_peer.val() | self.outstanding.val());
+                    self.fails.next = self.dooms.q.val();
                     if self.kind.q.val() == 4 {
-                        self.fails.next = self.refuses.val() & self.uses_retry.val() & !self.now_at.val().rnr_left.any();
-                        self.commit_err_fails.next = self.fails.val();
-                        if self.refuses.val() & !self.fails.val() {
+                        self.commit_err_fails.next = self.dooms.q.val();
+                        if self.refuses.q.val() & !self.dooms.q.val() {
                             self.withdraw_valid.next = true;
                             self.withdraw_began.next = !self.now_at.val().waiting;
                             self.new_row.next.withdrawn = true;
                             self.messages.write_enable.next = true;
                             self.next_at.next.waiting = true;
-                            if self.uses_retry.val() {
+                            if self.uses_retry.q.val() {
                                 self.next_at.next.rnr_left = self.now_at.val().rnr_left - 1;
                             }
                             self.state.write_enable.next = true;

@@ -4,7 +4,8 @@
 //! Error), `withdraw` (a message that its peer has no receive for is to begin again).
 //! Guarantees: W2 to W4: every WQE gets exactly one CQE (none if unsignaled and successful), in the order of the stream.
 //! Pipeline: a message waits in a register and may follow a CQE at once; who else is next is chosen in the clock before Idle takes it, Idle reads its rows, Load
-//! registers them, the step behind decides from registers only. A retired packet takes three clocks.
+//! registers them, the step behind decides from registers only. A retired packet takes three clocks; what an error means is decided
+//! (Judge) a clock before anything changes.
 use crate::config::BuildConfig;
 use crate::filled::filled;
 use crate::host::cqe_writer::{CqeWrite, CqeWriter};
@@ -91,6 +92,7 @@ pub enum Step {
     Load,
     Message,
     Retired,
+    Judge,
     Failure,
     Over,
     Again,
@@ -320,10 +322,17 @@ pub struct Completion<const W: usize> {
     cqe_words: Signal<Local, Bits<256>>,
     phase: Signal<Local, Bit>,
     status_of_nak: Signal<Local, Bits<8>>,
+    // what Judge finds of an error, for Failure
+    /// The error may move the queue pair: it is its own connection's, or no nak.
+    of_conn: DFF<Bit>,
     /// N1: an RNR that counts: of a message that is not done and not withdrawn, of a QP that is not in Error.
-    refuses: Signal<Local, Bit>,
+    refuses: DFF<Bit>,
     /// N3: and it uses a retry.
-    uses_retry: Signal<Local, Bit>,
+    uses_retry: DFF<Bit>,
+    /// The queue pair moves to Error.
+    dooms: DFF<Bit>,
+    matters: Signal<Local, Bit>,
+    takes_one: Signal<Local, Bit>,
     last_walk: Constant<Bits<24>>,
     last_qp: Constant<Bits<24>>,
     message_mask: Constant<Bits<24>>,
@@ -331,8 +340,6 @@ pub struct Completion<const W: usize> {
     one16: Constant<Bits<16>>,
     slot: Signal<Local, Bits<24>>,
     finish: Signal<Local, Bit>,
-    /// The error may move the queue pair: it is its own connection's, or no nak.
-    of_conn: Signal<Local, Bit>,
     /// The error is a nak or an RNR.
     of_peer: Signal<Local, Bit>,
     flush_room: Signal<Local, Bit>,
@@ -393,7 +400,7 @@ impl<const W: usize> Completion<W> {
             commit_err_conn, commit_err_code, commit_err_msn, commit_err_fails, commit_rnr_valid, commit_rnr_qp, error_write, error_index, error_value, cfg_held, cfg_read, held_conn, held_rnr, rnr_read, held_index,
             held_data, step, walk, ready, qp, msn, incoming, bytes, kind, nak, fail_kind, fail_status, scan_conn, scanning, favour, stream,
             cq, message, cqe_status, cqe_nak, from_queue, now_at, next_at, new_row, done, early, room,
-            outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, refuses, uses_retry, slot, finish, of_conn, of_peer,
+            outstanding, is_failing, cqe, cqe_mask, cqe_words, phase, status_of_nak, refuses, uses_retry, dooms, matters, takes_one, slot, finish, of_conn, of_peer,
             flush_room, may_emit, fails, answered_valid, answered_ready, answered_qp, answered_msn, rnak_valid, rnak_ready, rnak_qp,
             rnak_code, rnak_msn, request_done, request_done_qp, commit_answered_valid, is_answer, by_response, refusal,
             message_asks, counts, turn, greets, held_msg, msg_qp, msg_msn, takes, then, place, span, none_left, fails_here, is_done, cqe_at, last, ends, answer_waits,

@@ -226,7 +226,6 @@ impl Logic for RequestPlaces {
                 } else if !self.flushes.empty.val()
                     & !(self.executing.val() & (self.executing_qp.val() == self.flushes.id.val()))
                 {
-                    self.flushes.pop.next = true;
                     self.task.d.next = PlacesTask::Flush;
                     self.qp.d.next = self.flushes.id.val();
                     self.state.d.next = PlacesStep::Read;
@@ -275,6 +274,8 @@ impl Logic for RequestPlaces {
                     self.state.d.next = PlacesStep::Begin;
                 } else if self.task.q.val() == PlacesTask::Close {
                     self.state.d.next = PlacesStep::Install;
+                } else {
+                    self.flushes.pop.next = true;
                 }
             }
             PlacesStep::Round => {
@@ -311,7 +312,11 @@ impl Logic for RequestPlaces {
                 }
             }
             PlacesStep::Begin => {
-                if !self.busy.val() {
+                if self.retiring.val() {
+                    comment!("what was acknowledged before is not answered: it comes first");
+                    self.state.d.next = PlacesStep::Idle;
+                } else if !self.busy.val() {
+                    self.flushes.pop.next = self.task.q.val() == PlacesTask::Flush;
                     self.new_qp.next.failed = true;
                     self.qps.write_enable.next = true;
                     self.commit_answer_valid.next = self.task.q.val() == PlacesTask::Flush;

@@ -58,6 +58,8 @@ pub struct RequestPlaces {
     pub live: Signal<Out, Bit>,
     pub retired_valid: Signal<In, Bit>,
     pub retired_ready: Signal<Out, Bit>,
+    /// The acknowledgment of a response was committed, and `retired` has not told it yet: no queue pair's requests are answered meanwhile (D7).
+    pub retiring: Signal<In, Bit>,
     pub retired: Signal<In, RetiredResponse>,
     /// A queue pair moved to Error; always taken.
     pub flush_valid: Signal<In, Bit>,
@@ -169,7 +171,7 @@ impl RequestPlaces {
             one32: Constant::new(1u64.to_bits());
             clock, reset, cfg_valid, cfg_table, cfg_index, cfg_data, cfg_busy, others_busy, look, look_conn, look_qp, look_msn, step,
             reached_ok, early_ok, none, failed, take, executed_valid, executed_ready, executed, executing, executing_qp, older_mark,
-            older_done, live_qp, live_msn, live, retired_valid, retired_ready, retired, flush_valid, flush_qp, response_valid,
+            older_done, live_qp, live_msn, live, retired_valid, retired_ready, retiring, retired, flush_valid, flush_qp, response_valid,
             response_ready, response, row_write, row_addr, row, init_done, commit_answer_valid, commit_answer_qp, state, task, walk,
             cleared, cfg_held, cfg_marked, held_is_qp, held_index, held_qp, held_mtu, qp, conn, msn, is_error, done, at, rounded, npkts,
             look_1, look_2, step_conn, step_qp, step_msn, seen, seen_taken, seen_freed, seen_conn_taken, seen_conn_freed, seen_free,

@@ -126,12 +126,13 @@ impl Logic for RxCore {
         if self.rxerr_ready.val() {
             self.rxerr_full.d.next = false;
         }
+        comment!("what a step has put out is taken while it commits, or its last clock is nobody's: no ready stands in front of the next step");
         self.free.next = (self.state.q.val() == RxState::Idle)
             & self.init_done.val()
-            & (!self.place_full.q.val() | (self.place_ready.val() & !self.place_more.val()))
-            & (!self.ack_full.q.val() | self.ack_ready.val())
-            & (!self.rxerr_full.q.val() | self.rxerr_ready.val())
-            & (!self.nak_full.q.val() | self.nak_ready.val())
+            & !self.place_full.q.val()
+            & !self.ack_full.q.val()
+            & !self.rxerr_full.q.val()
+            & !self.nak_full.q.val()
             & (!self.reads.val() | self.rsp_room.val());
 
         comment!("rows addressed: of the packet or the timer before its first clock, of the path's last QP in the step");

@@ -192,6 +192,7 @@ impl Logic for TxCore {
         }
         self.resp_qp.next = self.retire.resp_qp.val();
         self.resp_msn.next = self.retire.resp_msn.val();
+        self.resp_waits.next = self.retire.resp_waits.val();
         self.ret_valid.next = self.retire.ret_valid.val();
         self.ret_qp.next = self.retire.ret_qp.val();
         self.ret_msn.next = self.retire.ret_msn.val();

@@ -114,6 +114,8 @@ pub struct TxCore {
     pub resp_conn: Signal<Out, Bits<16>>,
     pub resp_qp: Signal<Out, Bits<16>>,
     pub resp_msn: Signal<Out, Bits<24>>,
+    /// An acknowledged response is on its way to `resp`.
+    pub resp_waits: Signal<Out, Bit>,
     pub nak_valid: Signal<Out, Bit>,
     pub nak_ready: Signal<In, Bit>,
     pub nak_conn: Signal<Out, Bits<16>>,
@@ -274,7 +276,7 @@ impl TxCore {
             desc_home, desc_via, desc_ppsn, desc_rtx, desc_moved, desc_ack_req, desc_qp, desc_msn, desc_index,
             desc_bytes, desc_first, desc_last, desc_source, desc_attempt, desc_ts, desc_port, ret_valid, ret_ready, ret_qp, ret_msn, ret_bytes,
             rsp_valid, rsp_ready, rsp_conn, rsp_error, rsp_code, rsp_qp, rsp_msn, rsp_npkts, rsp_length, rsp_peer_qpn,
-            resp_valid, resp_ready, resp_error, resp_conn, resp_qp, resp_msn, nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, qperr_addr,
+            resp_valid, resp_ready, resp_error, resp_conn, resp_qp, resp_msn, resp_waits, nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn, qperr_addr,
             qperr_data, withdraw_valid, withdraw_qp, withdraw_msn, withdraw_code, withdraw_began, over_valid, over_ready, over_qp,
             over_done, over_failed, over_head, again_valid, again_ready, again_qp, again_msn, rnr_hold, completion_busy,
             drain_valid, drain_qp, drained_valid, drained_qp, commit_grant_valid,

@@ -15,6 +15,8 @@ impl Logic for Sequencer {
             clock,
             step,
             count,
+            nak_inside,
+            to_old,
             conn,
             path,
             time,
@@ -302,11 +304,13 @@ impl Logic for Sequencer {
         }
         self.pipe_after.next = self.here.val().pipe + 1;
         self.pipe_there.next = self.there.val().pipe + 1;
-        // L2: no packet was first sent since the mark
-        self.to_old.next = !self.row.val().gen_open | (self.row.val().mark == self.here.val().next_ppsn);
-        self.words.move_to_old.next = self.to_old.val();
+        // L2: no packet was first sent since the mark; known a clock before ResendFinish, as the row rests
+        self.to_old.d.next = !self.row.val().gen_open | (self.row.val().mark == self.here.val().next_ppsn);
+        self.words.move_to_old.next = self.to_old.q.val();
         self.nak_offset.next = self.unpack.out.val().mak_qp - self.here.val().cum;
         self.nak_span.next = self.here.val().next_ppsn - self.here.val().cum;
+        comment!("known a clock before NakAsk: the row rests since NakPeek");
+        self.nak_inside.d.next = self.nak_offset.val() < self.nak_span.val();
 
         comment!("what ends a slot in GrantPick, unless it resends: decided a clock ahead");
         self.at_pick.d.next = self.step.q.val() == Step::GrantRead;
@@ -423,7 +427,7 @@ impl Logic for Sequencer {
                 self.step.d.next = Step::NakAsk;
             }
             Step::NakAsk => {
-                if (self.nak_offset.val() < self.nak_span.val()) & !self.words.peek_sacked.val() {
+                if self.nak_inside.q.val() & !self.words.peek_sacked.val() {
                     if !self.alloc_held.q.val() {
                         self.queue_valid.next = true;
                         self.queue_lookup.next = true;
@@ -873,7 +877,7 @@ impl Logic for Sequencer {
             self.new_tx.next.pipe = self.pipe_after.val();
             self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
             self.new_tx.next.lost_words = self.words.move_lost_words.val();
-            if self.to_old.val() {
+            if self.to_old.q.val() {
                 self.new_ack.next.mark = self.here.val().next_ppsn;
                 self.new_ack.next.gen_open = true;
             }

@@ -317,9 +317,11 @@ pub struct Sequencer {
     chosen: Signal<Local, Bits<3>>,
     chosen_port: Signal<Local, Bits<16>>,
     element: Signal<Local, PathTx>,
-    to_old: Signal<Local, Bit>,
+    to_old: DFF<Bit>,
     nak_offset: Signal<Local, Bits<24>>,
     nak_span: Signal<Local, Bits<24>>,
+    /// The packet that a nak names is outstanding.
+    nak_inside: DFF<Bit>,
     table_row: Signal<Local, Bits<24>>,
     /// Of the path that the slot chose.
     slot_row: Signal<Local, Bits<24>>,
@@ -367,7 +369,7 @@ impl Sequencer {
             cerr_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
             out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, there, row, rnr, nak, choose, emptied, desc_free,
             ack_taken, ack_conn, ack_home, ack_may, span, span_there, pipe_there, chosen, chosen_port, element, to_old, nak_offset,
-            nak_span, table_row, slot_row, same_conn, same_path, pipe_after, emit_desc,
+            nak_span, nak_inside, table_row, slot_row, same_conn, same_path, pipe_after, emit_desc,
         })
     }
 }
