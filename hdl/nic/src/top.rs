@@ -544,6 +544,7 @@ impl<const W: usize, const K: usize, const NB: usize, const R: usize> Logic for 
         self.csr.rdoorbell_ready.next = self.recv.rdoorbell_ready.val();
         self.recv.rdoorbell_qp.next = self.csr.rdoorbell_qp.val();
         self.recv.rdoorbell_index.next = self.csr.rdoorbell_index.val();
+        self.recv.rq_near.next = self.rx.rq_near.val();
         self.recv.rq_look.next = self.rx.rq_look.val();
         self.recv.rq_qp.next = self.rx.rq_qp.val();
         self.recv.rq_seq.next = self.rx.rq_seq.val();

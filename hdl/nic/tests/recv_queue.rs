@@ -134,7 +134,7 @@ fn lists_come_out_as_they_were_posted() {
 fn simulation_equals_verilog() {
     difftest!(RecvQueue::<64>::new(&BuildConfig { srqs: 2, sges: 4, ..config("ecp5") }), clock: clock, inputs: {
         reset, fault, rq_at, rdoorbell_valid, rdoorbell_qp, rdoorbell_index, cfg_valid, cfg_table, cfg_index, cfg_data, completion_busy,
-        rq_look, rq_qp, rq_seq, rq_msn, rq_step, rx_commit, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol, rq_by_write,
+        rq_near, rq_look, rq_qp, rq_seq, rq_msn, rq_step, rx_commit, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol, rq_by_write,
         rq_failed, pass_valid, pass_qp, pass_slot, pass_ticket, flush_valid, flush_qp, done_count, rr_desc_ready, rr_valid, rr_data,
         rr_last, rcqe_ready
     })
@@ -165,6 +165,7 @@ fn simulation_equals_verilog() {
         data[4] = 0x4500 | (data[4] & 0x1_0000);
         inputs.set("cfg_data", data);
         inputs.set("completion_busy", random.chance(0.1));
+        inputs.set("rq_near", random.chance(0.2));
         inputs.set("rq_look", random.chance(0.1));
         inputs.set("rq_mark", random.chance(0.1));
         inputs.set("rx_commit", random.chance(0.3));

@@ -322,7 +322,8 @@ impl<const W: usize> Logic for RecvQueue<W> {
             | (self.rq_step.val() & (self.step_qp.q.val() == self.qp.q.val()));
         comment!("a table write waits for the step of its queue pair; one that closes, for what is on its way and the last flush too");
         comment!("(one that opens must not: a flush may wait for it, and completion for that, and reads for completion)");
-        self.may_apply.next = !self.rq_look.val()
+        self.may_apply.next = !self.rq_near.val()
+            & !self.rq_look.val()
             & (!self.rq_step.val() | self.rx_commit.val() | (self.step_qp.q.val() != self.held_index.q.val()))
             & (self.held.q.val().valid | (self.pending.empty.val() & !self.completion_busy.val() & !self.flush_valid.val()));
         self.waited.next = self.done_count.val() - self.done.read_data.val().ticket;

@@ -56,7 +56,9 @@ pub struct RecvQueue<const W: usize> {
     pub cfg_busy: Signal<Out, Bit>,
     /// completion has not yet applied a table write: a queue pair closes here after its last `flush`.
     pub completion_busy: Signal<In, Bit>,
-    /// The first clock of a step of a consuming packet. The answer is stable from 3 clocks later until the next look.
+    /// A step that looks in the next clock may begin: no table write is applied.
+    pub rq_near: Signal<In, Bit>,
+    /// The second clock of a step of a consuming packet. The answer is stable from 3 clocks later until the next look.
     pub rq_look: Signal<In, Bit>,
     pub rq_qp: Signal<In, Bits<16>>,
     pub rq_seq: Signal<In, Bits<24>>,
@@ -71,11 +73,11 @@ pub struct RecvQueue<const W: usize> {
     pub rq_addr: Signal<Out, Bits<64>>,
     pub rq_len: Signal<Out, Bits<32>>,
     pub rq_lkey: Signal<Out, Bits<32>>,
-    /// Its memory is a list (from the clock of the answer on); piece `rq_at` of that, without bytes where there is none.
+    /// Its memory is a list (from the second clock after the look on); piece `rq_at` of that, without bytes where there is none.
     pub rq_listed: Signal<Out, Bit>,
     pub rq_at: Signal<In, Bits<2>>,
     pub rq_piece: Signal<Out, Bits<128>>,
-    /// From the look until the commit of its step.
+    /// From the second clock of a step that looks until its commit.
     pub rq_step: Signal<In, Bit>,
     /// The record of a step of rx_core: what it completed may be reported from the next clock on.
     pub rx_commit: Signal<In, Bit>,
@@ -321,7 +323,7 @@ impl<const W: usize> RecvQueue<W> {
             list_in_at: Constant::new((512 - W as u64).to_bits()),
             list_down: Constant::new((W as u64).to_bits());
             clock, reset, fault, rdoorbell_valid, rdoorbell_ready, rdoorbell_qp, rdoorbell_index, cfg_valid, cfg_table, cfg_index,
-            cfg_data, cfg_busy, completion_busy, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_listed, rq_at, rq_piece,
+            cfg_data, cfg_busy, completion_busy, rq_near, rq_look, rq_qp, rq_seq, rq_msn, rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_listed, rq_at, rq_piece,
             rq_step, rx_commit, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol, rq_by_write, rq_failed, pass_valid,
             pass_ready, pass_qp, pass_slot, pass_ticket, flush_valid, flush_ready, flush_qp, done_count, rr_desc_valid,
             rr_desc_ready, rr_desc_addr, rr_desc_len, rr_valid, rr_ready, rr_data, rr_last, rcqe_valid, rcqe_ready, rcqe_addr,

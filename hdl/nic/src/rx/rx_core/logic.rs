@@ -12,8 +12,8 @@ impl Logic for RxCore {
         comment!("module rx_core: steps of the receiver");
         dff_setup!(
             self, clock, state, h, ack_r, more, is_run, is_finish, running, asking, nak_full, is_timer, time, row, path,
-            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, holding, waited, told, inited, tickets,
-            walked
+            acking, peer_known, peer_qpn, oldest, place_full, ack_full, rxerr_full, looking, holding, waited, told, inited,
+            tickets, walked
         );
         clock!(self, clock, tracker, key, messages, hint, timers, setup, tables, check, effect, collect, journal, scatter);
         self.tracker.reset.next = self.reset.val();
@@ -127,13 +127,12 @@ impl Logic for RxCore {
             self.rxerr_full.d.next = false;
         }
         comment!("what a step has put out is taken while it commits, or its last clock is nobody's: no ready stands in front of the next step");
-        self.free.next = (self.state.q.val() == RxState::Idle)
-            & self.init_done.val()
-            & !self.place_full.q.val()
+        self.drained.next = !self.place_full.q.val()
             & !self.ack_full.q.val()
             & !self.rxerr_full.q.val()
             & !self.nak_full.q.val()
             & (!self.reads.val() | self.rsp_room.val());
+        self.free.next = (self.state.q.val() == RxState::Idle) & self.init_done.val() & self.drained.val();
 
         comment!("rows addressed: of the packet or the timer before its first clock, of the path's last QP in the step");
         self.read_conn.next = self.hdr_conn.val();
@@ -225,10 +224,10 @@ impl Logic for RxCore {
                     comment!("the receive is known: its key is checked first");
                     self.state.d.next = RxState::Key;
                     self.walks.next = self.rq_listed.val() & self.h.q.val().payload_bytes.any();
-                    if self.rq_shared.val() {
-                        self.walks.next = false;
-                        self.state.d.next = RxState::Shared;
-                    }
+                }
+                if self.holding.q.val() & self.rq_shared.val() {
+                    self.walks.next = false;
+                    self.state.d.next = RxState::Shared;
                 }
                 if self.check.response.val() & self.rsp_listed.val() & (self.kind.val() != 2) {
                     comment!("D6: a response goes to the pieces of its request");
@@ -246,9 +245,16 @@ impl Logic for RxCore {
                 }
             }
             RxState::Shared => {
-                comment!("a shared queue takes a clock more to tell its receive");
-                self.state.d.next = RxState::Key;
-                self.walks.next = self.rq_listed.val() & self.h.q.val().payload_bytes.any();
+                comment!("a shared queue takes two clocks more to tell its receive");
+                self.waited.d.next = self.waited.q.val() + 1;
+                if self.waited.q.val() == 1 {
+                    self.waited.d.next = 0.into();
+                    self.state.d.next = RxState::Judge;
+                    if self.check.send.val() {
+                        self.state.d.next = RxState::Key;
+                        self.walks.next = self.rq_listed.val() & self.h.q.val().payload_bytes.any();
+                    }
+                }
             }
             RxState::Walk => {
                 comment!("Q3, Q4: the pieces that the packet has bytes of; whoever is not new needs none");
@@ -399,24 +405,23 @@ impl Logic for RxCore {
         self.asks.next = self.sends.val()
             & ((self.hdr_opcode.val() == self.op_send.val())
                 | ((self.hdr_opcode.val() == self.op_write.val()) & self.hdr_has_imm.val()));
-        self.rq_look.next = self.begin.val() & !self.timers.due.val() & !self.runs.val() & self.asks.val();
+        comment!("the look comes in the second clock of the step, from registers; rq_near tells a clock before, whatever else decides on a begin");
+        self.consumes.next = !self.timers.due.val() & !self.runs.val() & self.asks.val();
+        self.rq_near.next = self.consumes.val() & self.hdr_valid.val() & self.drained.val();
+        self.looking.d.next = self.begin.val() & self.consumes.val();
+        self.rq_look.next = self.looking.q.val();
         self.rq_qp.next = self.h.q.val().dest_qp.get_bits::<16>(0);
         self.rq_seq.next = self.h.q.val().rq_seq;
         self.rq_msn.next = self.h.q.val().msn;
-        if self.state.q.val() == RxState::Idle {
-            self.rq_qp.next = self.hdr_dest_qp.val().get_bits::<16>(0);
-            self.rq_seq.next = self.hdr_rq_seq.val();
-            self.rq_msn.next = self.hdr_msn.val();
-        }
         if self.commits.val()
             | (!self.check.looks.val() & ((self.state.q.val() == RxState::Key) | (self.state.q.val() == RxState::Judge)))
         {
             self.holding.d.next = false;
         }
-        if self.rq_look.val() {
+        if self.begin.val() & self.consumes.val() {
             self.holding.d.next = true;
         }
-        self.rq_step.next = self.rq_look.val() | self.holding.q.val();
+        self.rq_step.next = self.holding.q.val();
         self.rq_mark.next = (self.state.q.val() == RxState::Apply) & self.check.finds.val();
         self.rq_accept.next = self.accepted.val();
         self.rq_length.next = self.h.q.val().length;
@@ -532,7 +537,8 @@ impl Logic for RxCore {
         }
         if (self.state.q.val() == RxState::Class) | (self.state.q.val() == RxState::Shared) {
             comment!("Q4: byte `offset` of the message goes to that byte of the receive");
-            self.key.start.next = self.check.send.val() & (!self.rq_shared.val() | (self.state.q.val() == RxState::Shared));
+            self.key.start.next = self.check.send.val()
+                & (!self.rq_shared.val() | ((self.state.q.val() == RxState::Shared) & (self.waited.q.val() == 1)));
             self.key.rkey.next = self.rq_lkey.val();
             self.key.va.next = self.rq_addr.val() + bit_cast::<64, 32>(self.h.q.val().va.get_bits::<32>(0));
             self.key.bytes.next = bit_cast::<32, 13>(self.h.q.val().payload_bytes);
@@ -795,6 +801,7 @@ impl Logic for RxCore {
             self.nak_full.d.next = false;
             self.running.d.next = false;
             self.asking.d.next = false;
+            self.looking.d.next = false;
             self.holding.d.next = false;
             self.told.d.next = false;
             self.walked.d.next = false;

@@ -152,15 +152,17 @@ pub struct RxCore {
     pub ackdesc_mak_code: Signal<Out, Bits<8>>,
     pub ackdesc_mak_msn: Signal<Out, Bits<24>>,
     pub ackdesc_sav: Signal<Out, Bits<256>>,
-    /// Q1, in the first clock of a step: which receive does the packet use? (The QP may be one that does not exist.) The three
+    /// A step may begin in this clock that looks in the next one.
+    pub rq_near: Signal<Out, Bit>,
+    /// Q1, in the second clock of a step: which receive does the packet use? (The QP may be one that does not exist.) The three
     /// fields are those of the look until the step ends.
     pub rq_look: Signal<Out, Bit>,
     pub rq_qp: Signal<Out, Bits<16>>,
     pub rq_seq: Signal<Out, Bits<24>>,
     pub rq_msn: Signal<Out, Bits<24>>,
-    /// From the look until the step is committed, or needs no receive after all.
+    /// From the second clock of a step that looks until the step is committed, or needs no receive after all.
     pub rq_step: Signal<Out, Bit>,
-    /// The answer, stable from three clocks after the look until the next one: 0 a receive, 1 not posted, 2 not one for it, 3 one of a
+    /// The answer, stable from three clocks after the look (what the memory is, from two) until the next one: 0 a receive, 1 not posted, 2 not one for it, 3 one of a
     /// shared queue that the mark takes (`rq_last`: its last one). Of a SEND to a queue pair with a shared queue it may come a clock later.
     pub rq_found: Signal<In, Bits<2>>,
     pub rq_last: Signal<In, Bit>,
@@ -352,11 +354,17 @@ pub struct RxCore {
     ack_full: DFF<Bit>,
     rxerr_full: DFF<Bit>,
     /// The step holds a receive.
+    /// The step looks in this clock.
+    looking: DFF<Bit>,
     holding: DFF<Bit>,
     /// Clocks in Key.
     waited: DFF<Bits<2>>,
     /// Payload writes ordered, modulo 2^16.
     tickets: DFF<Bits<16>>,
+    /// What the last step has put out is taken.
+    drained: Signal<Local, Bit>,
+    /// The header that waits is of a packet that looks.
+    consumes: Signal<Local, Bit>,
     free: Signal<Local, Bit>,
     begin: Signal<Local, Bit>,
     asks: Signal<Local, Bit>,
@@ -442,7 +450,7 @@ impl RxCore {
             ackdesc_sav, commit_rx_kind, commit_rx_class, commit_rx_conn, commit_rx_home, commit_rx_via, commit_rx_opcode,
             commit_rx_ppsn, commit_rx_code, commit_rx_placed, commit_rx_addr, commit_rx_bytes, commit_rx_acked,
             commit_rx_now, commit_rx_share, commit_rx_cum, commit_rx_high, commit_rx_ce, commit_rx_dup, commit_rx_rx,
-            commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
+            commit_rx_unacked, commit_rx_exp, commit_rx_rnr, commit_rx_qp_failed, commit_rx_used, rq_near, rq_look, rq_qp, rq_seq, rq_msn, rq_step,
             rq_found, rq_last, rq_shared, rq_pd, rq_addr, rq_len, rq_lkey, rq_listed, rq_at, rq_piece, rq_mark, rq_accept, rq_length, rq_imm, rq_has_imm, rq_sol,
             rq_by_write, rq_failed, pass_valid, pass_ready, pass_qp, pass_slot, pass_ticket,
             ask_look, ask_conn, ask_qp, ask_msn, ask_step, ask_reached_ok, ask_early_ok, ask_none, ask_failed, ask_take, ask_row,
@@ -453,7 +461,7 @@ impl RxCore {
             nak_msn, nak_code, more, is_run, is_finish, running, asking, nak_full, runs, finishes, length, requests, responds,
             kind, used, ends_run, asked, walked, walks, in_pieces, writes,
             effect, journal, state, h, ack_r, is_timer, time, row, path, acking, peer_known, peer_qpn, oldest,
-            place_full, ack_full, rxerr_full, holding, waited, tickets, free, begin, asks, request, settled, tells, told, inited, commits, changes, swaps, publishes, accepted, refused, names_qp,
+            place_full, ack_full, rxerr_full, looking, holding, waited, tickets, drained, consumes, free, begin, asks, request, settled, tells, told, inited, commits, changes, swaps, publishes, accepted, refused, names_qp,
             placed, taken, fails, read_conn, read_qp, read_row,
         })
     }
