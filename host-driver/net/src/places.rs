@@ -7,7 +7,7 @@ use crate::PLACES;
 
 /// First bytes of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"mrnicnet");
-/// Changes with the layout of the file or of a ring.
+/// Changes with the layout of the file or of a ring; it is part of the file's name.
 pub const VERSION: u32 = 3;
 
 /// One NIC's place. Who holds the lock of its file owns it, so a killed owner gives it back by dying.

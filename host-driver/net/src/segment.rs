@@ -30,7 +30,8 @@ impl Segment {
             move |cause| NetError::File { path, cause }
         };
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(file_error(dir))?;
-        let path = dir.join("places");
+        // programs of an earlier or a later version have a file of their own beside it
+        let path = dir.join(format!("places-{VERSION}"));
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => make(dir, &path).map_err(file_error(&path))?,

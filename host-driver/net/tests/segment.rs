@@ -101,12 +101,16 @@ fn a_sleeper_is_woken_by_an_urgent_frame_only() {
 #[test]
 fn a_segment_that_is_none_is_refused_with_its_name() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("places");
+    let made = tempfile::tempdir().unwrap();
+    let _segment = Segment::open(made.path()).unwrap();
+    let mut names = std::fs::read_dir(made.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let name = names.find(|name| name.to_string_lossy().starts_with("places-")).expect("its file");
+    let path = dir.path().join(&name);
     for content in [vec![], vec![0; 100], vec![0; 128 * (PLACES + 1)]] {
         std::fs::write(&path, &content).unwrap();
         let error = Segment::open(dir.path()).unwrap_err();
         assert!(matches!(error, NetError::Foreign { .. }), "{error}");
-        assert!(error.to_string().contains("places is not a segment of this version"), "{error}");
+        assert!(error.to_string().contains(&format!("{} is not a segment of this version", name.to_string_lossy())), "{error}");
     }
     std::fs::write(dir.path().join("file"), "").unwrap();
     assert!(matches!(Segment::open(dir.path().join("file")), Err(NetError::File { .. })));
