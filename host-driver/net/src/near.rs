@@ -89,13 +89,12 @@ pub(crate) fn processor() -> Option<usize> {
 mod tests {
     use super::*;
 
+    /// The processors of the calling thread.
     fn bits() -> Vec<usize> {
-        let near = Near::new();
         // SAFETY: as above.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         let found = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) };
         assert_eq!(found, 0);
-        drop(near);
         (0..libc::CPU_SETSIZE as usize).filter(|&n| unsafe { libc::CPU_ISSET(n, &set) }).collect()
     }
 
