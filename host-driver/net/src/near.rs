@@ -37,7 +37,7 @@ impl Near {
         Near { allowed: choice.then_some(set), at: None, waker: None, visits: 0, rounds: 0 }
     }
 
-    /// The thread has done a round of work. Whether it is busy.
+    /// The thread has done a round of work. Whether it should let others run before the next one: unless it is on a short visit at its waker's.
     pub fn worked(&mut self) -> bool {
         self.rounds += 1;
         let busy = self.rounds > BUSY_ROUNDS;
@@ -47,7 +47,7 @@ impl Near {
                 bind(allowed);
             }
         }
-        busy
+        self.at.is_none()
     }
 
     /// The thread is about to sleep; `waker`: on which processor it was that rang since it last slept, if anybody did.
@@ -111,7 +111,7 @@ mod tests {
             let mut near = Near::new();
             for visit in 1..=VISITS {
                 assert_eq!(bits(), all, "before visit {visit}");
-                assert!(!near.worked());
+                assert!(near.worked());
                 near.sleeps(Some(here));
             }
             assert_eq!(bits(), [here]);
