@@ -331,6 +331,7 @@ pub struct Completion<const W: usize> {
     uses_retry: DFF<Bit>,
     /// The queue pair moves to Error.
     dooms: DFF<Bit>,
+    // `of_conn` and `uses_retry` as Judge finds them
     matters: Signal<Local, Bit>,
     takes_one: Signal<Local, Bit>,
     last_walk: Constant<Bits<24>>,

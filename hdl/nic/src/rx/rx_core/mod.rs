@@ -353,11 +353,11 @@ pub struct RxCore {
     place_full: DFF<Bit>,
     ack_full: DFF<Bit>,
     rxerr_full: DFF<Bit>,
-    /// The step holds a receive.
     /// The step looks in this clock.
     looking: DFF<Bit>,
+    /// The step holds a receive.
     holding: DFF<Bit>,
-    /// Clocks in Key.
+    /// Clocks in Shared or Key.
     waited: DFF<Bits<2>>,
     /// Payload writes ordered, modulo 2^16.
     tickets: DFF<Bits<16>>,
