@@ -2,6 +2,8 @@
 //!
 //! In: shipped scenarios, made to fit the build (`ecp5`: 64 bits wide, W = 64; `sim_w128`). Out: verified memory, no mismatch.
 //! Guarantees: the scenario does on this build what it is for, and the window was the limit where losses hold it up.
+mod runs;
+
 use mrnic_nic::config::{build, BuildConfig};
 use mrnic_sim::models;
 use mrnic_sim::scenario::Scenario;
@@ -22,8 +24,7 @@ fn model(build: &BuildConfig) -> Model {
 }
 
 fn total(o: &Outcome, name: &str) -> u64 {
-    let of = |n: &mrnic_sim::world::NodeOutcome| n.counters.iter().find(|(k, _)| k.eq_ignore_ascii_case(name)).map(|c| *c.1);
-    o.nodes.iter().map(|n| u64::from(of(n).unwrap_or_else(|| panic!("no counter {name}")))).sum()
+    o.nodes.iter().map(|n| u64::from(runs::counter(n, name))).sum()
 }
 
 /// Runs a shipped scenario with an initial window of W.
@@ -49,8 +50,8 @@ fn run(build: &BuildConfig, name: &str) -> Outcome {
     o
 }
 
-/// All four; the last one, plane-kill, is returned.
-fn runs(build: &BuildConfig) -> Outcome {
+/// All; the last one, plane-kill, is returned.
+fn all_four(build: &BuildConfig) -> Outcome {
     assert!(total(&run(build, "loss-1"), "TX_RESEND") > 0);
     assert!(total(&run(build, "reorder"), "RX_DATA_NEW") > 0);
     assert!(total(&run(build, "incast"), "EPOCH") > 0);
@@ -60,12 +61,12 @@ fn runs(build: &BuildConfig) -> Outcome {
 #[test]
 fn scenarios_with_64() {
     // at this rate a round trip takes as long as the kill: a change of the port brings the path back before L4 calls it DOWN
-    assert!(total(&runs(&of("ecp5", 64)), "PATH_SUSPECT") > 0);
+    assert!(total(&all_four(&of("ecp5", 64)), "PATH_SUSPECT") > 0);
 }
 
 #[test]
 fn scenarios_with_128() {
-    let killed = runs(&of("sim_w128", 128));
+    let killed = all_four(&of("sim_w128", 128));
     assert!(total(&killed, "PATH_SUSPECT") > 0 && total(&killed, "TX_MOVED") > 0);
 }
 

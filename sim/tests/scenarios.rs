@@ -2,6 +2,8 @@
 //!
 //! In: the shipped scenarios; a seed (`MRNIC_SEED` overrides it, and then only that one runs). Out: verified memory, no
 //! mismatch, counters that balance. Guarantees: a failure names scenario, seed and the text that repeats it.
+mod runs;
+
 use mrnic_nic::config;
 use mrnic_sim::models;
 use mrnic_sim::scenario::{Scenario, SHIPPED};
@@ -36,10 +38,8 @@ fn unbalanced(scenario: &Scenario) -> Result<Outcome, String> {
     world.run(&mut |_, _| {}).map_err(|e| e.to_string())
 }
 
-/// A counter by its name in docs/registers.md.
 fn count(n: &NodeOutcome, name: &str) -> u64 {
-    let found = n.counters.iter().find(|(k, _)| k.eq_ignore_ascii_case(name));
-    u64::from(*found.unwrap_or_else(|| panic!("no counter {name}")).1)
+    u64::from(runs::counter(n, name))
 }
 
 /// Every frame, acknowledgment, packet and WQE is accounted for in the counters of docs/registers.md. Where receives are shared, the last one is

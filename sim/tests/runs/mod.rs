@@ -6,7 +6,7 @@
 use mrnic_nic::config;
 use mrnic_sim::models;
 use mrnic_sim::scenario::Scenario;
-use mrnic_sim::world::{Options, Outcome, World};
+use mrnic_sim::world::{NodeOutcome, Options, Outcome, World};
 
 pub fn run(name: &str, build: &str, limit_us: u32, sections: &str) -> Outcome {
     let head = format!("name = \"{name}\"\ndescription = \"-\"\nbuild = \"{build}\"\nlimit_us = {limit_us}\n");
@@ -18,7 +18,13 @@ pub fn run(name: &str, build: &str, limit_us: u32, sections: &str) -> Outcome {
     world.run(&mut |_, _| {}).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A counter of a node.
+/// A counter by its name in docs/registers.md.
+pub fn counter(n: &NodeOutcome, name: &str) -> u32 {
+    let found = n.counters.iter().find(|(k, _)| k.eq_ignore_ascii_case(name));
+    *found.unwrap_or_else(|| panic!("no counter {name}")).1
+}
+
+/// The same of a node by its number.
 pub fn count(o: &Outcome, node: usize, name: &str) -> u32 {
-    o.nodes[node].counters.iter().find(|c| c.0.eq_ignore_ascii_case(name)).map(|c| *c.1).expect("a counter")
+    counter(&o.nodes[node], name)
 }

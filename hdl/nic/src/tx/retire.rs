@@ -265,9 +265,8 @@ impl Logic for Retire {
         self.ret_qp.next = self.left.val().qp;
         self.ret_msn.next = self.left.val().msn;
         self.ret_bytes.next = self.left.val().bytes;
-        self.leaving.out_ready.next =
-            (self.ret_valid.val() & self.ret_ready.val()) | (self.resp_valid.val() & self.resp_ready.val());
         self.tells.next = self.resp_valid.val() & self.resp_ready.val();
+        self.leaving.out_ready.next = (self.ret_valid.val() & self.ret_ready.val()) | self.tells.val();
         self.comes.next = self.adding.q.val() & self.adding_entry.q.val().kind.any();
         self.resp_waits.next = self.responses.q.val().any() | self.comes.val();
         if self.comes.val() & !self.tells.val() {
