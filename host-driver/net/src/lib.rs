@@ -19,14 +19,12 @@
 
 mod error;
 mod futex;
-mod near;
 mod places;
 mod port;
 mod ring;
 mod segment;
 
 pub use error::{NetError, SendError};
-pub use near::Near;
 pub use port::{Port, Sleeper, Urgency};
 pub use segment::Segment;
 

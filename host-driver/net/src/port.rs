@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::error::{NetError, SendError};
 use crate::futex;
-use crate::near;
 use crate::places::Place;
 use crate::ring::{Reader, Writer};
 use crate::segment::Segment;
@@ -167,7 +166,6 @@ impl Port {
     /// Wakes the NIC at `to` if it sleeps.
     pub fn wake(&self, to: usize) {
         let Some(place) = self.segment.places().place.get(to) else { return };
-        place.rung_on.store(near::processor().map_or(0, |number| number as u32 + 1), Ordering::Relaxed);
         place.doorbell.fetch_add(1, Ordering::SeqCst);
         if place.asleep.load(Ordering::SeqCst) != 0 {
             futex::wake(&place.doorbell);
@@ -249,11 +247,6 @@ impl Sleeper {
         place.asleep.store(1, Ordering::SeqCst);
         futex::wait(&place.doorbell, ticket, timeout);
         place.asleep.store(0, Ordering::SeqCst);
-    }
-
-    /// On which processor another process last rang, if one has since this was asked before.
-    pub fn rung_on(&self) -> Option<usize> {
-        self.own().rung_on.swap(0, Ordering::Relaxed).checked_sub(1).map(|number| number as usize)
     }
 
     /// Rings the doorbell from within the process.

@@ -1,9 +1,8 @@
 //! The thread that keeps the NIC going while no program polls: it answers peers, repeats what was lost, and fills armed queues.
 //!
-//! In: the shared engine. Out: rounds of it, and sleep between them: until a frame arrives or a timer is due, near whoever wakes it (`Near`).
+//! In: the shared engine. Out: rounds of it, and sleep between them: until a frame arrives or a timer is due.
 use super::engine::Shared;
 use crate::device::DeviceError;
-use mrnic_host_net::Near;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -22,7 +21,6 @@ pub fn start(shared: &Arc<Shared>) -> Result<(), DeviceError> {
 
 fn run(weak: &Weak<Shared>) {
     let (mut woken, mut slept) = (false, false);
-    let mut near = Near::new();
     while let Some(shared) = weak.upgrade() {
         if shared.is_stopped() {
             return;
@@ -32,13 +30,10 @@ fn run(weak: &Weak<Shared>) {
         let (worked, deadline) = shared.thread_round(woken, slept);
         (woken, slept) = (false, false);
         if worked {
-            if near.worked() {
-                // The program may want the processor, and the lock, between two rounds.
-                std::thread::yield_now();
-            }
+            // The program may want the processor, and the lock, between two rounds.
+            std::thread::yield_now();
             continue;
         }
-        near.sleeps(shared.sleeper.rung_on());
         shared.deep_sleep.store(deadline.is_none(), Ordering::Release);
         shared.sleeper.wait(ticket, Some(deadline.map_or(Duration::from_secs(1), |d| d.clamp(SLEEP_MIN, SLEEP_MAX))));
         shared.deep_sleep.store(false, Ordering::Release);
