@@ -19,13 +19,15 @@
 
 mod error;
 mod futex;
+mod near;
 mod places;
 mod port;
 mod ring;
 mod segment;
 
 pub use error::{NetError, SendError};
-pub use port::{Port, Sleeper, Urgency};
+pub use near::Near;
+pub use port::{Port, Rings, Sleeper, Urgency};
 pub use segment::Segment;
 
 /// NICs of a segment.

@@ -8,7 +8,7 @@ use crate::PLACES;
 /// First bytes of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"mrnicnet");
 /// Changes with the layout of the file or of a ring; it is part of the file's name.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// One NIC's place. Who holds the lock of its file owns it, so a killed owner gives it back by dying.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub struct Place {
     pub doorbell: AtomicU32,
     /// 1 while the owner sleeps.
     pub asleep: AtomicU32,
+    /// The processor of the other process that rang last, plus 1; 0 if none has since the owner looked.
+    pub rung_on: AtomicU32,
     /// The owner looks by itself until this time of the segment, so that it need not be woken for frames that can wait.
     pub attended_until_ns: AtomicU64,
     /// The same for all frames.
@@ -46,6 +48,7 @@ impl Place {
     pub fn move_in(&self) -> u32 {
         self.incoming.store(0, Ordering::Release);
         self.asleep.store(0, Ordering::Release);
+        self.rung_on.store(0, Ordering::Release);
         self.attended_until_ns.store(0, Ordering::Release);
         self.polled_until_ns.store(0, Ordering::Release);
         // An owner that was killed has left an odd number behind.

@@ -36,6 +36,27 @@ pub struct Port {
     /// Places that have a ring to us, as bits.
     known: u64,
     turn: usize,
+    /// Whose doorbells are due.
+    due: Rings,
+}
+
+/// Doorbells to be rung, by place.
+#[must_use]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rings(u64);
+
+impl Rings {
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn has(self, place: usize) -> bool {
+        self.0 >> place & 1 != 0
+    }
+
+    pub(crate) fn places(self) -> impl Iterator<Item = usize> {
+        (0..PLACES).filter(move |&place| self.has(place))
+    }
 }
 
 impl Port {
@@ -54,6 +75,7 @@ impl Port {
             from: [const { None }; PLACES],
             known: 0,
             turn: 0,
+            due: Rings::default(),
         };
         port.remove_rings_of_the_dead();
         Ok(port)
@@ -91,10 +113,19 @@ impl Port {
 
     /// Sends a frame of `len` bytes that `fill` writes, waking the receiver.
     pub fn send(&mut self, to: usize, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), SendError> {
-        self.send_with(to, len, Urgency::Now, fill)
+        self.send_with(to, len, Urgency::Now, fill)?;
+        let due = self.take_due();
+        self.segment.ring(due);
+        Ok(())
     }
 
-    /// Sends a frame of `len` bytes that `fill` writes.
+    /// Doorbells that are due. The caller rings them ([`Sleeper::ring_all`]) once it holds no lock: who is woken may take its processor.
+    pub fn take_due(&mut self) -> Rings {
+        std::mem::take(&mut self.due)
+    }
+
+    /// Sends a frame of `len` bytes that `fill` writes. The doorbell of its receiver is due with the first frame, and rung with the next: what
+    /// is more than a frame keeps both busy.
     pub fn send_with(
         &mut self,
         to: usize,
@@ -107,7 +138,7 @@ impl Port {
         }
         let writer = self.writer(to)?;
         if !writer.has_room() {
-            self.wake(to);
+            self.segment.wake(to);
             return Err(SendError::Full { place: to });
         }
         writer.push(len, fill);
@@ -118,7 +149,10 @@ impl Port {
             Urgency::Later => return Ok(()),
         };
         if looks_until.load(Ordering::Relaxed) <= self.segment.now_ns() {
-            self.wake(to);
+            if self.due.has(to) {
+                self.segment.wake(to);
+            }
+            self.due.0 |= 1 << to;
         }
         Ok(())
     }
@@ -160,15 +194,6 @@ impl Port {
         match &mut self.to[to] {
             Some((_, writer)) => Ok(writer),
             None => Err(nobody),
-        }
-    }
-
-    /// Wakes the NIC at `to` if it sleeps.
-    pub fn wake(&self, to: usize) {
-        let Some(place) = self.segment.places().place.get(to) else { return };
-        place.doorbell.fetch_add(1, Ordering::SeqCst);
-        if place.asleep.load(Ordering::SeqCst) != 0 {
-            futex::wake(&place.doorbell);
         }
     }
 
@@ -218,6 +243,7 @@ impl Drop for Port {
                 let _gone = std::fs::remove_file(path);
             }
         }
+        self.segment.ring(self.due);
         self.own().move_out();
         // Not left to the closing of the file: a child that was just forked may hold it for a moment longer.
         Segment::unlock(&self.lock);
@@ -247,6 +273,16 @@ impl Sleeper {
         place.asleep.store(1, Ordering::SeqCst);
         futex::wait(&place.doorbell, ticket, timeout);
         place.asleep.store(0, Ordering::SeqCst);
+    }
+
+    /// On which processor another process last rang, if one has since this was asked before.
+    pub fn rung_on(&self) -> Option<usize> {
+        self.own().rung_on.swap(0, Ordering::Relaxed).checked_sub(1).map(|number| number as usize)
+    }
+
+    /// Rings what [`Port::take_due`] gave.
+    pub fn ring_all(&self, due: Rings) {
+        self.segment.ring(due);
     }
 
     /// Rings the doorbell from within the process.

@@ -11,7 +11,10 @@ use std::sync::Arc;
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::error::NetError;
+use crate::futex;
+use crate::near;
 use crate::places::{Places, MAGIC, VERSION};
+use crate::port::Rings;
 use crate::PLACES;
 
 /// Shared by all ports of a process.
@@ -92,6 +95,23 @@ impl Segment {
     pub(crate) fn places(&self) -> &Places {
         // SAFETY: the map has the size of `Places`, is aligned to a page, and every field is an atomic for which any bits are valid.
         unsafe { &*self.map.as_mut_ptr().cast::<Places>() }
+    }
+
+    /// Wakes the NIC at `to` if it sleeps.
+    pub(crate) fn wake(&self, to: usize) {
+        let Some(place) = self.places().place.get(to) else { return };
+        place.rung_on.store(near::processor().map_or(0, |number| number as u32 + 1), Ordering::Relaxed);
+        place.doorbell.fetch_add(1, Ordering::SeqCst);
+        if place.asleep.load(Ordering::SeqCst) != 0 {
+            futex::wake(&place.doorbell);
+        }
+    }
+
+    /// The same for several.
+    pub(crate) fn ring(&self, due: Rings) {
+        for place in due.places() {
+            self.wake(place);
+        }
     }
 
     pub(crate) fn ring_path(&self, from: (usize, u32), to: (usize, u32)) -> PathBuf {

@@ -98,6 +98,29 @@ fn a_sleeper_is_woken_by_an_urgent_frame_only() {
     assert_ne!(thread.join().unwrap(), ticket);
 }
 
+/// Whoever sends under a lock rings once it is free; what is more than a frame does not wait for that.
+#[test]
+fn a_doorbell_is_due_with_the_first_frame_and_rung_with_the_next() {
+    let (_dir, segment) = segment();
+    let mut a = Port::attach(&segment).unwrap();
+    let b = Port::attach(&segment).unwrap();
+    let (ringer, sleeper) = (a.sleeper(), b.sleeper());
+    let ticket = sleeper.ticket();
+    a.send_with(1, 1, Urgency::Now, |buf| buf[0] = 1).unwrap();
+    assert_eq!(sleeper.ticket(), ticket);
+    let due = a.take_due();
+    assert!(!due.is_empty() && a.take_due().is_empty());
+    ringer.ring_all(due);
+    assert_eq!(sleeper.ticket() - ticket, 1);
+    let ticket = sleeper.ticket();
+    for n in 0..3 {
+        a.send_with(1, 1, Urgency::Now, |buf| buf[0] = n).unwrap();
+        assert_eq!(sleeper.ticket() - ticket, u32::from(n));
+    }
+    drop(a);
+    assert_eq!(sleeper.ticket() - ticket, 3, "a port that leaves rings what is due");
+}
+
 #[test]
 fn a_segment_that_is_none_is_refused_with_its_name() {
     let dir = tempfile::tempdir().unwrap();

@@ -13,12 +13,13 @@ use crate::keys::RegionKeys;
 use crate::table::Table;
 use crate::verbs::{lock, lock_soon, try_lock};
 use mrnic_firmware::{Config, Manager};
-use mrnic_host_net::Sleeper;
+use mrnic_host_net::{Rings, Sleeper};
 use mrnic_model::nic::driver::FRAME_BYTES_MAX;
 use mrnic_model::{AsyncEvent as ModelEvent, Congestion, Nic, NicConfig, OpenMr0, Received, RxOutcome, Tick, TransmitKind};
 use mrnic_wire::{Body, Profile};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{fence, AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ const FRAMES_A_RUN: usize = 64;
 const POLL_AGAIN_NS: u64 = 50_000;
 /// The thread does not sleep without limit as long as a program has polled within this time.
 const POLLED_LATELY_NS: u64 = 5_000_000;
+/// So long it sleeps then.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Wake-ups of the thread for nothing, in a row, after which the program is trusted to poll at first.
 const WAKES_FOR_NOTHING: u32 = 8;
 /// A trust that was broken needs so many times more of them, up to the limit: such a program looks at its memory between polls.
@@ -47,6 +50,8 @@ pub struct Shared {
     /// The process that has the NIC; a child that it forks has not.
     process: u32,
     stopped: AtomicBool,
+    /// Somebody wants a run and has not waited for the lock.
+    asked: AtomicBool,
     pub sleeper: Sleeper,
     /// The thread sleeps without limit.
     pub deep_sleep: AtomicBool,
@@ -80,6 +85,73 @@ pub struct Engine {
     pub paths: PathLog,
 }
 
+/// The engine for one caller. Receivers of what it sent are woken after the lock is free: on the processor of the caller they may run before it,
+/// and answer the NIC that they would find locked.
+pub struct Held<'a> {
+    engine: MutexGuard<'a, Engine>,
+    // Dropped last.
+    bell: Bell<'a>,
+}
+
+/// What is left to do once the lock is free.
+struct Bell<'a> {
+    due: Rings,
+    shared: &'a Shared,
+}
+
+impl Drop for Bell<'_> {
+    fn drop(&mut self) {
+        self.shared.sleeper.ring_all(self.due);
+        fence(Ordering::SeqCst);
+        if self.shared.asked.load(Ordering::Relaxed) {
+            // Whoever asked has not waited.
+            self.shared.run_soon();
+        }
+    }
+}
+
+impl Deref for Held<'_> {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.bell.due = self.engine.link.take_due();
+    }
+}
+
+/// What a run of the engine was.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Round {
+    /// There was something to do.
+    pub worked: bool,
+    /// Frames that came.
+    pub frames: usize,
+    /// One of them asks for an acknowledgment.
+    heard: bool,
+    /// There may be more to do now. Else the next is a frame or a timer.
+    pub more: bool,
+}
+
+/// What the thread has before it after a round.
+#[derive(Clone, Copy, Debug)]
+pub struct Rest {
+    /// How long there is nothing to do; none: for ever, if no frame comes.
+    pub limit: Option<Duration>,
+    /// The program polls, or did a moment ago: its processor is not idle.
+    pub program_polls: bool,
+}
+
 impl Shared {
     /// Makes the NIC, attaches it to the network and starts its thread. It is open once.
     pub fn start(settings: Settings) -> Result<Arc<Self>, DeviceError> {
@@ -95,6 +167,7 @@ impl Shared {
             opens: AtomicU32::new(1),
             process: std::process::id(),
             stopped: AtomicBool::new(false),
+            asked: AtomicBool::new(false),
             sleeper,
             deep_sleep: AtomicBool::new(false),
             last_poll_ns: AtomicU64::new(0),
@@ -109,13 +182,17 @@ impl Shared {
     }
 
     /// The engine, for the caller alone.
-    pub fn engine(&self) -> MutexGuard<'_, Engine> {
-        lock_soon(&self.engine)
+    pub fn engine(&self) -> Held<'_> {
+        self.held(lock_soon(&self.engine))
     }
 
     /// The same if nobody has it.
-    pub fn idle_engine(&self) -> Option<MutexGuard<'_, Engine>> {
-        try_lock(&self.engine)
+    pub fn idle_engine(&self) -> Option<Held<'_>> {
+        Some(self.held(try_lock(&self.engine)?))
+    }
+
+    fn held<'a>(&'a self, engine: MutexGuard<'a, Engine>) -> Held<'a> {
+        Held { engine, bell: Bell { due: Rings::default(), shared: self } }
     }
 
     /// Counts another open. `false` if the last one is closed already: then it stays so.
@@ -146,9 +223,20 @@ impl Shared {
 
     /// Does what can be done now, unless another thread is at it.
     pub fn progress(&self) {
-        let Some(mut engine) = try_lock(&self.engine) else { return };
+        let Some(mut engine) = self.idle_engine() else { return };
         engine.run();
         self.keep_awake(&engine);
+    }
+
+    /// A run that is sure to come, without waiting for the lock: whoever has it does it on giving it back. Returns it if it was done here.
+    pub fn run_soon(&self) -> Option<(Held<'_>, Round)> {
+        self.asked.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let mut engine = self.idle_engine()?;
+        self.asked.store(false, Ordering::Relaxed);
+        let round = engine.run();
+        self.keep_awake(&engine);
+        Some((engine, round))
     }
 
     /// A thread that sleeps without limit is woken when there is something to wait for.
@@ -163,33 +251,33 @@ impl Shared {
         self.wakes_for_nothing.load(Ordering::Relaxed) >= self.trusted_after.load(Ordering::Relaxed)
     }
 
-    /// One round of the thread, which was woken, or has slept until a time. Returns whether something was done, and how long there is
-    /// nothing to do.
-    pub fn thread_round(&self, woken: bool, slept: bool) -> (bool, Option<Duration>) {
-        let mut engine = self.engine();
-        let heard_ns = engine.heard_ns;
-        let worked = engine.run();
-        if slept && !woken && engine.heard_ns != heard_ns && self.trusts() {
+    /// One round of the thread, which was woken, or has slept until a time.
+    pub fn thread_round(&self, woken: bool, slept: bool) -> (Round, Rest) {
+        // Who has the engine now is about to free it, and does the round then.
+        let Some((engine, round)) = self.run_soon() else {
+            let rest = Rest { limit: Some(LOOK_AGAIN), program_polls: true };
+            return (Round { worked: true, ..Round::default() }, rest);
+        };
+        if slept && !woken && round.heard && self.trusts() {
             // A packet lay there, and nobody had polled.
             let more = self.trusted_after.load(Ordering::Relaxed).saturating_mul(DISTRUST).min(DISTRUST_MAX);
             self.trusted_after.store(more, Ordering::Relaxed);
         }
-        if worked {
+        if round.worked {
             self.wakes_for_nothing.store(0, Ordering::Relaxed);
         } else if woken {
             self.wakes_for_nothing.fetch_add(1, Ordering::Relaxed);
         }
-        let now = engine.link.now_ns();
-        let polled_lately = now.saturating_sub(self.last_poll_ns.load(Ordering::Relaxed)) < POLLED_LATELY_NS;
-        let deadline = engine.deadline().or(polled_lately.then_some(Duration::from_millis(1)));
-        (worked, deadline)
+        let since_poll_ns = engine.link.now_ns().saturating_sub(self.last_poll_ns.load(Ordering::Relaxed));
+        let program_polls = since_poll_ns < POLLED_LATELY_NS;
+        (round, Rest { limit: engine.deadline().or(program_polls.then_some(LOOK_AGAIN)), program_polls })
     }
 }
 
 impl completions::Engine for Shared {
     /// A program that polls need not be woken for a while.
     fn poll(&self) {
-        let Some(mut engine) = try_lock(&self.engine) else { return };
+        let Some(mut engine) = self.idle_engine() else { return };
         engine.run();
         let now = engine.link.now_ns();
         self.last_poll_ns.store(now, Ordering::Relaxed);
@@ -207,6 +295,7 @@ impl completions::Engine for Shared {
         let mut engine = self.engine();
         engine.link.attend(0);
         engine.link.polls(0);
+        self.last_poll_ns.store(0, Ordering::Relaxed);
         engine.run();
         self.wakes_for_nothing.store(0, Ordering::Relaxed);
         self.keep_awake(&engine);
@@ -284,16 +373,21 @@ impl Engine {
         self.qps.get_mut(qpn as usize)?.as_deref_mut()
     }
 
-    /// Does all that can be done now. Returns whether there was something.
-    pub fn run(&mut self) -> bool {
-        let mut worked = self.take_frames();
-        worked |= self.run_timers();
+    /// Does what can be done now.
+    pub fn run(&mut self) -> Round {
+        let heard_ns = self.heard_ns;
+        let taken = self.take_frames();
+        let heard = self.heard_ns != heard_ns;
+        let due = self.run_timers();
         self.note_path_changes();
         self.run_connections();
         self.feed();
-        worked |= self.give_frames();
+        let given = self.give_frames();
+        let soon = self.link.deliver();
         self.hand_out();
-        worked
+        let worked = taken > 0 || due || given > 0 || soon;
+        let more = taken.max(given) >= FRAMES_A_RUN || soon || !self.backlogged.is_empty();
+        Round { worked, frames: taken, heard, more: worked && more }
     }
 
     /// How long there is nothing to do; none: for ever, if no frame comes.
@@ -309,7 +403,8 @@ impl Engine {
         model.into_iter().chain(manager).chain(network).min()
     }
 
-    fn take_frames(&mut self) -> bool {
+    /// Returns how many.
+    fn take_frames(&mut self) -> usize {
         let (tick, now_us) = (self.tick(), self.now_us());
         let Engine { nic, memory, manager, link, .. } = self;
         let mut heard = false;
@@ -336,7 +431,7 @@ impl Engine {
         if heard {
             self.heard_ns = self.link.now_ns();
         }
-        count > 0
+        count
     }
 
     /// Whether connections with other NICs are open.
@@ -358,7 +453,8 @@ impl Engine {
         due
     }
 
-    fn give_frames(&mut self) -> bool {
+    /// Returns how many.
+    fn give_frames(&mut self) -> usize {
         let tick = self.tick();
         let mut count = 0;
         while count < FRAMES_A_RUN {
@@ -368,7 +464,7 @@ impl Engine {
                 self.link.send(place, &mut self.frame[..sent.len], sent.kind == TransmitKind::Ack);
             }
         }
-        self.link.deliver() || count > 0
+        count
     }
 
     /// Writes a control packet's frame and sends it.
@@ -431,4 +527,44 @@ impl Engine {
 fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_finds_the_engine_taken_is_done_by_whoever_has_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = Settings { session: Some(dir.path().to_path_buf()), ..Settings::default() };
+        let shared = Shared::start(settings).unwrap();
+        let held = shared.engine();
+        assert!(shared.run_soon().is_none());
+        assert!(shared.asked.load(Ordering::SeqCst));
+        drop(held);
+        // The NIC's own thread may be asking just now.
+        let none_is_left = || {
+            let free = || !shared.asked.load(Ordering::SeqCst);
+            (0..30_000).any(|_| {
+                let done = free();
+                if !done {
+                    std::thread::sleep(LOOK_AGAIN);
+                }
+                done
+            })
+        };
+        assert!(none_is_left());
+        // Whoever asks in the very moment in which it is given back is not forgotten either.
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        drop(shared.run_soon());
+                    }
+                });
+            }
+        });
+        assert!(none_is_left());
+        shared.closed();
+    }
 }

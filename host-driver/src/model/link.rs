@@ -7,7 +7,7 @@ use super::settings::Settings;
 use crate::device::DeviceError;
 use mrnic_fabric::PlaneStats;
 use mrnic_firmware::Endpoint;
-use mrnic_host_net::{Port, Segment, Sleeper, Urgency};
+use mrnic_host_net::{Port, Rings, Segment, Sleeper, Urgency};
 use mrnic_wire::frame::set_ecn;
 use mrnic_wire::open_mr_0::ECN_CE;
 use std::net::{IpAddr, Ipv4Addr};
@@ -89,6 +89,11 @@ impl Link {
     /// Nor for anything else.
     pub fn polls(&self, until_ns: u64) {
         self.port.polls(until_ns);
+    }
+
+    /// Doorbells of receivers that are due: see [`Port::take_due`].
+    pub fn take_due(&mut self) -> Rings {
+        self.port.take_due()
     }
 
     /// A frame leaves; `is_ack`: it can wait if the receiver looks by itself.

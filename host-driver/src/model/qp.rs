@@ -424,9 +424,7 @@ impl QueuePair for Qp {
 
     fn ring_send(&self) {
         // The request must go even if the thread is at work just now.
-        let mut engine = self.shared.engine();
-        engine.run();
-        self.shared.keep_awake(&engine);
+        self.shared.run_soon();
     }
 
     fn post_recv(&self, request: &RecvRequest<'_>) -> Result<(), PostError> {

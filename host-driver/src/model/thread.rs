@@ -1,8 +1,9 @@
 //! The thread that keeps the NIC going while no program polls: it answers peers, repeats what was lost, and fills armed queues.
 //!
-//! In: the shared engine. Out: rounds of it, and sleep between them: until a frame arrives or a timer is due.
+//! In: the shared engine. Out: rounds of it, and sleep between them: until a frame arrives or a timer is due, near whoever wakes it (`Near`).
 use super::engine::Shared;
 use crate::device::DeviceError;
+use mrnic_host_net::Near;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -21,21 +22,28 @@ pub fn start(shared: &Arc<Shared>) -> Result<(), DeviceError> {
 
 fn run(weak: &Weak<Shared>) {
     let (mut woken, mut slept) = (false, false);
+    let mut near = Near::new();
     while let Some(shared) = weak.upgrade() {
         if shared.is_stopped() {
             return;
         }
         // Read before looking for work: what arrives afterwards ends the sleep at once.
         let ticket = shared.sleeper.ticket();
-        let (worked, deadline) = shared.thread_round(woken, slept);
-        (woken, slept) = (false, false);
-        if worked {
-            // The program may want the processor, and the lock, between two rounds.
-            std::thread::yield_now();
+        let (round, rest) = shared.thread_round(woken, slept);
+        // Who rang meanwhile is answered in the next round, without sleep.
+        (woken, slept) = (shared.sleeper.ticket() != ticket, false);
+        let gives_way = round.worked && near.worked(round.frames);
+        // At its waker's a second look would be in the way of the program, which has just got what it waited for.
+        if round.more || woken || gives_way {
+            if gives_way {
+                // The program may want the processor, and the lock, between two rounds.
+                std::thread::yield_now();
+            }
             continue;
         }
-        shared.deep_sleep.store(deadline.is_none(), Ordering::Release);
-        shared.sleeper.wait(ticket, Some(deadline.map_or(Duration::from_secs(1), |d| d.clamp(SLEEP_MIN, SLEEP_MAX))));
+        near.sleeps(shared.sleeper.rung_on(), rest.program_polls);
+        shared.deep_sleep.store(rest.limit.is_none(), Ordering::Release);
+        shared.sleeper.wait(ticket, Some(rest.limit.map_or(Duration::from_secs(1), |d| d.clamp(SLEEP_MIN, SLEEP_MAX))));
         shared.deep_sleep.store(false, Ordering::Release);
         (woken, slept) = (shared.sleeper.ticket() != ticket, true);
     }
