@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use mrnic_say::say;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -143,6 +144,9 @@ pub enum Verbs {
         /// Fail if a package is missing.
         #[arg(long)]
         require: bool,
+        /// Rows beside one another; what programs say of their speed is then worth less.
+        #[arg(long, value_name = "N", default_value = "1")]
+        jobs: NonZeroUsize,
         /// Where the results are put as JSON; without it, beside the library.
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
@@ -203,7 +207,7 @@ impl Verbs {
                 let (server, client) = launch::pair(server, client, true)?;
                 Ok(status(server.status.success() && client.status.success()))
             }
-            Verbs::Accept { library, device, faults, quick, only, require, json, seed } => {
+            Verbs::Accept { library, device, faults, quick, only, require, jobs, json, seed } => {
                 library.build()?;
                 let options = accept::Options {
                     soak: std::env::current_exe().context("find this program")?,
@@ -213,6 +217,7 @@ impl Verbs {
                     quick,
                     only,
                     require,
+                    jobs: jobs.get(),
                     json: json.unwrap_or_else(|| library.folder.join(JSON)),
                     library_folder: library.folder,
                 };

@@ -2,6 +2,7 @@
 //!
 //! In: command lines. Out: their output, line by line with the name of the side, and their exit status. The client starts when the server
 //! listens, not after a guessed time; a server whose client failed is ended, and so is a program that is not done within its limit.
+use crate::verbs::lock;
 use anyhow::{bail, Context, Result};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,6 +10,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -49,10 +51,17 @@ pub fn listens(pid: u32) -> bool {
     })
 }
 
-/// A TCP port that nobody has now.
+/// A TCP port that nobody has now, and that was not given before: whoever got that one may not listen yet.
 pub fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind(("0.0.0.0", 0)).context("find a free TCP port")?;
-    Ok(listener.local_addr().context("find a free TCP port")?.port())
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let mut given = lock(&GIVEN);
+    loop {
+        let listener = TcpListener::bind(("0.0.0.0", 0)).context("find a free TCP port")?;
+        let port = listener.local_addr().context("find a free TCP port")?.port();
+        if given.insert(port) {
+            return Ok(port);
+        }
+    }
 }
 
 /// One running side, and its output so far.

@@ -50,7 +50,7 @@ fn the_quick_list_passes_without_faults_and_with_loss() {
 #[test]
 fn the_quick_list_of_the_rtl_passes() {
     let faults = ["none", "loss-1", "plane-kill"];
-    let records = accept(&["--device", "rtl", "--faults", &faults.join(",")]);
+    let records = accept(&["--device", "rtl", "--jobs", "2", "--faults", &faults.join(",")]);
     let result = |program: &str, fault: &str| {
         let found = records.iter().find(|r| field(r, "program").starts_with(program) && field(r, "fault") == fault);
         found.map(|r| field(r, "result")).unwrap_or_default()

@@ -9,11 +9,14 @@ pub mod pyverbs;
 mod report;
 
 use crate::model::faults;
+use crate::verbs::lock;
 use anyhow::{ensure, Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use report::Outcome;
+use report::{Outcome, Record};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Planes die in mid-run, as `plane-kill` of the shipped scenarios has it, but at times that fall into the run of a program.
@@ -57,6 +60,8 @@ pub struct Options {
     pub only: Option<String>,
     /// Rows that were not run count as failures.
     pub require: bool,
+    /// So many rows run beside one another.
+    pub jobs: usize,
     pub json: PathBuf,
 }
 
@@ -96,19 +101,34 @@ pub fn run(options: &Options) -> Result<bool> {
     ensure!(!rows.is_empty(), "no row contains '{}'", options.only.as_deref().unwrap_or_default());
     let faults =
         options.faults.iter().map(|name| Fault::new(name, &options.device, scratch.path())).collect::<Result<Vec<_>>>()?;
-    let mut records = Vec::new();
-    let progress = Progress::new(rows.len() * faults.len());
-    for fault in &faults {
-        for row in &rows {
+    let cells: Vec<_> = faults.iter().flat_map(|fault| rows.iter().map(move |row| (*row, fault))).collect();
+    let progress = Progress::new(cells.len());
+    let (next, heard) = (AtomicUsize::new(0), AtomicBool::new(true));
+    let done: Mutex<Vec<Option<Record>>> = Mutex::new(cells.iter().map(|_| None).collect());
+    let work = || {
+        while heard.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((row, fault)) = cells.get(at) else { return };
             progress.begin(row.line, &fault.name);
             let record = execute::row(row, fault, options, scratch.path());
+            let mut done = lock(&done);
             if !progress.end(&record) {
-                drop(scratch);
-                mrnic_say::end();
+                heard.store(false, Ordering::Relaxed);
             }
-            records.push(record);
+            done[at] = Some(record);
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..options.jobs.min(cells.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    if !heard.into_inner() {
+        drop(scratch);
+        mrnic_say::end();
     }
+    let records: Vec<_> = done.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect();
     progress.finish();
     let folder = options.json.parent().filter(|dir| !dir.as_os_str().is_empty());
     folder
@@ -132,7 +152,7 @@ pub fn run(options: &Options) -> Result<bool> {
 /// A bar on a terminal, a line for each finished program elsewhere.
 struct Progress {
     bar: Option<ProgressBar>,
-    left: std::cell::Cell<usize>,
+    left: AtomicUsize,
 }
 
 impl Progress {
@@ -155,8 +175,8 @@ impl Progress {
     }
 
     /// `false`: nobody reads.
-    fn end(&self, record: &report::Record) -> bool {
-        self.left.set(self.left.get().saturating_sub(1));
+    fn end(&self, record: &Record) -> bool {
+        let left = self.left.fetch_sub(1, Ordering::Relaxed) - 1;
         let (program, fault, word) = (&record.program, &record.fault, record.outcome.word());
         match &self.bar {
             Some(bar) => {
@@ -164,7 +184,7 @@ impl Progress {
                 true
             }
             None => {
-                let (left, seconds) = (self.left.get(), record.seconds);
+                let seconds = record.seconds;
                 mrnic_say::line(format_args!("{left:>3} left; {word}: {program} ({fault}, {seconds:.1} s)"))
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! In: the program `mrnic`, a session's folder, a scenario. Out: NICs that are served there: those that are, or new ones. Building the Verilated
 //! model shows its progress on standard error; what the server says later is in the session's folder. It ends by itself after the last program.
+use crate::verbs::lock;
 use anyhow::{bail, ensure, Context, Result};
 use mrnic_host_bus::{scenario_of, socket_of};
 use std::ffi::OsStr;
@@ -10,6 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The build of the NICs: the one that does all that programs may ask for.
@@ -40,6 +42,20 @@ pub fn program() -> Result<PathBuf> {
     Ok(beside)
 }
 
+/// Makes sure that there is a Verilated model. Once a process: it stays in the cache.
+fn ensure_built(mrnic: &Path) -> Result<()> {
+    static BUILT: Mutex<bool> = Mutex::new(false);
+    let mut built = lock(&BUILT);
+    if !*built {
+        let mut model = Command::new(mrnic);
+        model.args(["model", "--build", BUILD]).stdout(Stdio::null());
+        let status = model.status().with_context(|| format!("start {}", mrnic.display()))?;
+        ensure!(status.success(), "{} cannot make the Verilated model: see above", mrnic.display());
+        *built = true;
+    }
+    Ok(())
+}
+
 /// Makes sure that NICs are served, on the network of that scenario.
 pub fn ensure_served(mrnic: &Path, session: &Path, scenario: Option<&OsStr>) -> Result<()> {
     let scenario = scenario.unwrap_or_default();
@@ -55,12 +71,7 @@ pub fn ensure_served(mrnic: &Path, session: &Path, scenario: Option<&OsStr>) -> 
         );
         std::thread::sleep(Duration::from_millis(50));
     }
-    let built = Command::new(mrnic)
-        .args(["model", "--build", BUILD])
-        .stdout(Stdio::null())
-        .status()
-        .with_context(|| format!("start {}", mrnic.display()))?;
-    ensure!(built.success(), "{} cannot make the Verilated model: see above", mrnic.display());
+    ensure_built(mrnic)?;
     std::fs::create_dir_all(session).with_context(|| format!("make the folder {}", session.display()))?;
     let path = log_of(session);
     let log = File::create(&path).with_context(|| format!("create {}", path.display()))?;
