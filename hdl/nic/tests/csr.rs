@@ -1,7 +1,8 @@
 //! csr: simulation = Verilog, and its behaviour on the bus.
 use mrnic_difftest::difftest;
 use mrnic_nic::config::{build, BuildConfig, BUILDS};
-use mrnic_nic::control::csr::{caps, Csr, COUNTERS};
+use mrnic_nic::control::csr::{caps, Csr};
+use mrnic_nic::control::event_counters::COUNTERS;
 use mrnic_regs::{reg, Field};
 use mrnic_verilated::{build as verilate, Dut, ModelSpec};
 

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Entries kept unless $MRNIC_CACHE_ENTRIES says otherwise; a module's model takes about 0.5 MB.
-const DEFAULT_ENTRIES: usize = 256;
+const DEFAULT_ENTRIES: usize = 512;
 /// A temporary folder older than this was left by a killed process.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
@@ -105,7 +105,7 @@ impl Cache {
     }
 }
 
-/// How many models stay: $MRNIC_CACHE_ENTRIES, else 256.
+/// How many models stay: $MRNIC_CACHE_ENTRIES, else 512.
 pub(crate) fn bound() -> usize {
     let set = env::var("MRNIC_CACHE_ENTRIES").ok().and_then(|v| v.parse().ok());
     set.unwrap_or(DEFAULT_ENTRIES).max(1)

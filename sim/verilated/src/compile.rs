@@ -51,13 +51,11 @@ const CXX: &[&str] = &[
     "-fno-gnu-unique",
     "-DVL_THREADED",
     "-DVM_SC=0",
-    "-include",
-    "shim.h",
 ];
 
 /// The fixed flags, for the cache key.
 pub(crate) fn flags_text(spec: &ModelSpec) -> String {
-    format!("{VERILATE:?} {CXX:?} {:?} {UNIT_BYTES}", defines(spec))
+    format!("{VERILATE:?} {CXX:?} {:?} {UNIT_BYTES} {PRELUDE_TEXT}", defines(spec))
 }
 
 fn defines(spec: &ModelSpec) -> Vec<String> {
@@ -93,8 +91,43 @@ struct Job {
     source: PathBuf,
     object: PathBuf,
     opt_level: u8,
-    /// A runtime object is kept for every model; written beside and renamed, because others build it too.
+    /// Read in front of the source.
+    header: PathBuf,
+    /// What belongs to the runtime is kept for every model; written beside and renamed, because others build it too.
     keep_as: Option<PathBuf>,
+}
+
+/// In front of the runtime's own files, whose text is the same for all models.
+const SHIM: &str = "shim.h";
+/// In front of the generated files: the shim and the runtime's declarations, which take a compiler longer than a block's model does. Compiled
+/// once for each level: GCC takes it for no other.
+const PRELUDE: &str = "prelude.h";
+const PRELUDE_TEXT: &str = concat!(include_str!("cpp/shim.h"), "#include \"verilated.h\"\n");
+
+/// Where the prelude of a level is, and the job that compiles it unless that is done.
+fn prelude(runtime: &Path, level: u8) -> Result<(PathBuf, Option<Job>), BuildError> {
+    let dir = runtime.join(format!("O{level}"));
+    fs::create_dir_all(&dir).map_err(io("create", &dir))?;
+    let header = dir.join(PRELUDE);
+    let compiled = dir.join(format!("{PRELUDE}.gch"));
+    if !header.exists() {
+        replace(&header, |beside| fs::write(beside, PRELUDE_TEXT))?;
+    }
+    let job = (!compiled.exists()).then(|| Job {
+        source: header.clone(),
+        object: format!("{PRELUDE}-O{level}.gch").into(),
+        opt_level: level,
+        header: SHIM.into(),
+        keep_as: Some(compiled),
+    });
+    Ok((header, job))
+}
+
+/// Writes a file that others may write too: beside it, then renamed.
+fn replace(file: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), BuildError> {
+    let beside = file.with_extension(format!("{}-{:?}", std::process::id(), std::thread::current().id()));
+    write(&beside).map_err(io("write", &beside))?;
+    fs::rename(&beside, file).map_err(io("write", file))
 }
 
 pub(crate) fn compile(
@@ -105,25 +138,38 @@ pub(crate) fn compile(
     progress: &mut dyn FnMut(BuildEvent),
 ) -> Result<(), BuildError> {
     let md = dir.join("md");
-    let mut jobs = units(spec, &md)?;
     let (runtime_dir, runtime) = runtime_sources(spec, tool, cache, &md)?;
     fs::create_dir_all(&runtime_dir).map_err(io("create", &runtime_dir))?;
+    let mut jobs = units(spec, &md)?;
+    let mut first = Vec::new();
+    for level in 0..=3 {
+        let mut of_level = jobs.iter_mut().filter(|j| j.opt_level == level).peekable();
+        if of_level.peek().is_some() {
+            let (header, job) = prelude(&runtime_dir, level)?;
+            of_level.for_each(|j| j.header.clone_from(&header));
+            first.extend(job);
+        }
+    }
     let mut kept = Vec::new();
     for source in runtime {
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let keep = runtime_dir.join(format!("{name}.o"));
         if !keep.exists() {
-            jobs.push(Job { source, object: md.join(format!("{name}.o")), opt_level: 2, keep_as: Some(keep.clone()) });
+            let object = md.join(format!("{name}.o"));
+            jobs.push(Job { source, object, opt_level: 2, header: SHIM.into(), keep_as: Some(keep.clone()) });
         }
         kept.push(keep);
     }
     // the largest first: two jobs then end at about the same time
     jobs.sort_by_key(|j| std::cmp::Reverse(fs::metadata(&j.source).map_or(0, |m| m.len())));
 
-    let total = jobs.len();
+    let (before, total) = (first.len(), first.len() + jobs.len());
     progress(BuildEvent { stage: Stage::Compile, done: 0, total });
-    run_all(&jobs, |j| compile_one(spec, tool, &md, j), &mut |done| {
+    run_all(&first, |j| compile_one(spec, tool, &md, j), &mut |done| {
         progress(BuildEvent { stage: Stage::Compile, done, total })
+    })?;
+    run_all(&jobs, |j| compile_one(spec, tool, &md, j), &mut |done| {
+        progress(BuildEvent { stage: Stage::Compile, done: before + done, total })
     })?;
 
     progress(BuildEvent { stage: Stage::Link, done: 0, total: 1 });
@@ -168,7 +214,7 @@ fn units(spec: &ModelSpec, md: &Path) -> Result<Vec<Job>, BuildError> {
         let source = md.join(format!("unit{i}.cc"));
         fs::write(&source, includes).map_err(io("write", &source))?;
         let opt_level = if slow { 0 } else { spec.opt_level.min(3) };
-        jobs.push(Job { object: source.with_extension("o"), source, opt_level, keep_as: None });
+        jobs.push(Job { object: source.with_extension("o"), source, opt_level, header: SHIM.into(), keep_as: None });
     }
     Ok(jobs)
 }
@@ -198,6 +244,12 @@ fn compile_one(spec: &ModelSpec, tool: &Tool, md: &Path, job: &Job) -> Result<()
         let mut c = Command::new(&cxx[0]);
         // relative names and a fixed current folder: the same text gives the same ccache key
         c.args(&cxx[1..]).current_dir(md).args(CXX).args(defines(spec)).arg(format!("-O{}", job.opt_level));
+        c.arg("-include").arg(&job.header).arg("-fpch-preprocess");
+        // a compiled header is in the key by its content, not by its time
+        c.env("CCACHE_SLOPPINESS", "pch_defines,time_macros,include_file_mtime,include_file_ctime");
+        if job.source.extension().is_some_and(|e| e == "h") {
+            c.args(["-x", "c++-header"]);
+        }
         c.arg("-I.").arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
         c.arg("-c").arg(job.source.strip_prefix(md).unwrap_or(&job.source));
         c.arg("-o").arg(job.object.strip_prefix(md).unwrap_or(&job.object));
@@ -210,12 +262,10 @@ fn compile_one(spec: &ModelSpec, tool: &Tool, md: &Path, job: &Job) -> Result<()
         }
         r => r?,
     }
-    if let Some(keep) = &job.keep_as {
-        let beside = keep.with_extension(format!("o.{}-{:?}", std::process::id(), std::thread::current().id()));
-        fs::copy(&job.object, &beside).map_err(io("write", &beside))?;
-        fs::rename(&beside, keep).map_err(io("write", keep))?;
+    match &job.keep_as {
+        Some(keep) => replace(keep, |beside| fs::copy(md.join(&job.object), beside).map(|_| ())),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn check(spec: &ModelSpec, c: &mut Command) -> Result<(), BuildError> {

@@ -41,7 +41,7 @@
 //!
 //! # Cache
 //! `$MRNIC_CACHE`, else `target/verilated` in the workspace, else `$XDG_CACHE_HOME/mrnic`. The key covers the Verilog, the
-//! options, the tool's version and the shim. Safe with many processes; bounded to `$MRNIC_CACHE_ENTRIES` (256) models.
+//! options, the tool's version and the shim. Safe with many processes; bounded to `$MRNIC_CACHE_ENTRIES` (512) models.
 //! Verilator is looked for at `$VERILATOR`, `$VERILATOR_ROOT/bin`, the workspace's `.venv`, then PATH; ccache is used when
 //! it is installed.
 

@@ -4,17 +4,17 @@
 //! Guarantees: a table write is broadcast only when no block is still applying the previous one; a bus write completes only
 //! when its effect is on its way; reads of unknown offsets give 0.
 use crate::config::{BuildConfig, TICK_PS};
+use crate::control::event_counters::{EventCounters, COUNTERS};
 use mrnic_emit::comment;
 use mrnic_regs::reg;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
-/// Event counters.
-pub const COUNTERS: usize = reg::counter::COUNT as usize;
 const STAGED: usize = reg::table_data::COUNT as usize;
 
 // The literals in the update are these positions.
 const _: () = assert!(reg::qp_drain::BUSY.bit == 0 && reg::qp_drain::REFUSAL.bit == 8);
+const _: () = assert!(reg::counter::COUNT as usize == COUNTERS && reg::counter::OFFSET & !0xFF80 == 0);
 
 /// See the module's description.
 #[derive(LogicBlock)]
@@ -81,7 +81,9 @@ pub struct Csr {
     staged: [DFF<Bits<32>>; STAGED],
     staged_word: Signal<Local, Bits<32>>,
     staged_all: Signal<Local, Bits<512>>,
-    counter: [DFF<Bits<32>>; COUNTERS],
+    counters: EventCounters,
+    of_counter: Signal<Local, Bit>,
+    read_ready: Signal<Local, Bit>,
     commit_valid: DFF<Bit>,
     commit_where: DFF<Bits<32>>,
     /// One idle cycle after a broadcast, in which `cfg_busy` rises.
@@ -132,7 +134,7 @@ pub struct Csr {
     a_doorbell_rq: Constant<Bits<16>>,
     a_qp_drain: Constant<Bits<16>>,
     a_staged: [Constant<Bits<16>>; STAGED],
-    a_counter: [Constant<Bits<16>>; COUNTERS],
+    a_counters: Constant<Bits<16>>,
 }
 
 /// The CAPS register of a build.
@@ -225,7 +227,9 @@ impl Csr {
             staged: array_init::array_init(|_| Default::default()),
             staged_word: Default::default(),
             staged_all: Default::default(),
-            counter: array_init::array_init(|_| Default::default()),
+            counters: EventCounters::new(),
+            of_counter: Default::default(),
+            read_ready: Default::default(),
             commit_valid: Default::default(),
             commit_where: Default::default(),
             commit_settle: Default::default(),
@@ -274,7 +278,7 @@ impl Csr {
             a_doorbell_rq: address(reg::doorbell_rq::OFFSET),
             a_qp_drain: address(reg::qp_drain::OFFSET),
             a_staged: array_init::array_init(|i| address(reg::table_data::OFFSET + 4 * i as u16)),
-            a_counter: array_init::array_init(|i| address(reg::counter::OFFSET + 4 * i as u16)),
+            a_counters: address(reg::counter::OFFSET),
         }
     }
 }
@@ -316,13 +320,9 @@ impl Logic for Csr {
             self.staged[k].clock.next = self.clock.val();
             self.staged[k].d.next = self.staged[k].q.val();
         }
-        for k in 0..COUNTERS {
-            self.counter[k].clock.next = self.clock.val();
-            self.counter[k].d.next = self.counter[k].q.val();
-            if self.events.val().get_bit(k) {
-                self.counter[k].d.next = self.counter[k].q.val() + self.one32.val();
-            }
-        }
+        self.counters.clock.next = self.clock.val();
+        self.counters.reset.next = self.reset.val();
+        self.counters.events.next = self.events.val();
         comment!("time: one tick of 128 ns each time the clock periods add up to it");
         self.tick_fraction.d.next = self.tick_fraction.q.val() + self.period_ps.val();
         if self.tick_fraction.q.val() + self.period_ps.val() >= self.tick_ps.val() {
@@ -439,7 +439,7 @@ impl Logic for Csr {
         self.rdoorbell_index.next = self.rbell.q.val().get_bits::<16>(0);
         self.drain_valid.next = self.drain_held.q.val();
         self.drain_qp.next = self.drain.q.val();
-        comment!("a read takes three cycles: address, look-up, answer");
+        comment!("a read takes three cycles: address, look-up, answer; that of a counter two or three more, up to 33 right after reset");
         self.axil_arready.next = !self.read_have.q.val();
         self.axil_rvalid.next = self.read_done.q.val();
         self.axil_rdata.next = self.read_data.q.val();
@@ -494,12 +494,14 @@ impl Logic for Csr {
                 self.value.next = self.staged[k].q.val();
             }
         }
-        for k in 0..COUNTERS {
-            if self.read_address.q.val() == self.a_counter[k].val() {
-                self.value.next = self.counter[k].q.val();
-            }
+        self.of_counter.next = (self.read_address.q.val() & 0xFF83) == self.a_counters.val();
+        self.counters.want.next = self.read_have.q.val() & !self.read_done.q.val() & self.of_counter.val();
+        self.counters.want_index.next = self.read_address.q.val().get_bits::<5>(2);
+        self.read_ready.next = !self.of_counter.val() | self.counters.valid.val();
+        if self.of_counter.val() {
+            self.value.next = self.counters.value.val();
         }
-        if self.read_have.q.val() & !self.read_done.q.val() {
+        if self.read_have.q.val() & !self.read_done.q.val() & self.read_ready.val() {
             self.read_done.d.next = true;
             self.read_data.d.next = self.value.val();
         }
@@ -531,9 +533,6 @@ impl Logic for Csr {
             self.tick_fraction.d.next = 0.into();
             for k in 0..STAGED {
                 self.staged[k].d.next = 0.into();
-            }
-            for k in 0..COUNTERS {
-                self.counter[k].d.next = 0.into();
             }
         }
     }
