@@ -76,7 +76,8 @@ pub fn run(out: &Path) -> Result<()> {
     }
     fs::write(runner.file("pins.lpf"), LPF).map_err(io("write", runner.file("pins.lpf")))?;
     let clock = CLOCK_MHZ.to_string();
-    let options = ["--package", "CABGA381", "--lpf", "pins.lpf", "--freq", clock.as_str()];
+    // router1 does not get to the end of a board this full
+    let options = ["--router", "router2", "--package", "CABGA381", "--lpf", "pins.lpf", "--freq", clock.as_str()];
     bar.set_message("nextpnr (up to an hour)");
     let routed = runner.route(TOP, "netlist.json", &options, Some("board.config"))?;
     bar.inc(1);
