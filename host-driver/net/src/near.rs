@@ -29,13 +29,9 @@ pub struct Near {
 impl Near {
     /// For the calling thread.
     pub fn new() -> Self {
-        // SAFETY: a set of bits, for which zeros are valid.
-        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is valid for the size given; 0 is the calling thread.
-        let found = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } == 0;
         // SAFETY: it only counts.
-        let choice = found && unsafe { libc::CPU_COUNT(&set) } > 1;
-        Near { allowed: choice.then_some(set), at: None, waker: None, visits: 0, frames: 0 }
+        let allowed = affinity().filter(|set| unsafe { libc::CPU_COUNT(set) } > 1);
+        Near { allowed, at: None, waker: None, visits: 0, frames: 0 }
     }
 
     /// The thread has done a round of work and taken `frames`. Whether it should let others run before the next one: unless it is on a short visit
@@ -69,10 +65,7 @@ impl Near {
         // SAFETY: reads a bit of the set; the number is checked.
         let may = waker < libc::CPU_SETSIZE as usize && unsafe { libc::CPU_ISSET(waker, allowed) };
         if self.visits == VISITS && self.at != Some(waker) && may {
-            // SAFETY: as above.
-            let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-            unsafe { libc::CPU_SET(waker, &mut set) };
-            bind(&set);
+            bind(&only(waker));
             self.at = Some(waker);
         }
     }
@@ -82,6 +75,28 @@ impl Default for Near {
     fn default() -> Self {
         Near::new()
     }
+}
+
+/// No processor.
+fn none() -> libc::cpu_set_t {
+    // SAFETY: a set of bits, for which zeros are valid.
+    unsafe { std::mem::zeroed() }
+}
+
+/// One processor; its number is below CPU_SETSIZE.
+fn only(processor: usize) -> libc::cpu_set_t {
+    let mut set = none();
+    // SAFETY: sets a bit of the set.
+    unsafe { libc::CPU_SET(processor, &mut set) };
+    set
+}
+
+/// The processors that the calling thread may use.
+fn affinity() -> Option<libc::cpu_set_t> {
+    let mut set = none();
+    // SAFETY: the pointer is valid for the size given; 0 is the calling thread.
+    let found = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) } == 0;
+    found.then_some(set)
 }
 
 /// The calling thread runs there only. If the system refuses, it runs where it may.
@@ -102,10 +117,8 @@ mod tests {
 
     /// The processors of the calling thread.
     fn bits() -> Vec<usize> {
-        // SAFETY: as above.
-        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        let found = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) };
-        assert_eq!(found, 0);
+        let set = affinity().unwrap();
+        // SAFETY: reads bits of the set.
         (0..libc::CPU_SETSIZE as usize).filter(|&n| unsafe { libc::CPU_ISSET(n, &set) }).collect()
     }
 
@@ -164,10 +177,7 @@ mod tests {
         apart(|| {
             let all = bits();
             let (Some(&first), Some(&last), true) = (all.first(), all.last(), all.len() > 1) else { return };
-            // SAFETY: as above.
-            let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-            unsafe { libc::CPU_SET(first, &mut set) };
-            bind(&set);
+            bind(&only(first));
             let mut near = Near::new();
             for _ in 0..2 * VISITS {
                 near.worked(1);

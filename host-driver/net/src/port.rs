@@ -46,17 +46,22 @@ pub struct Port {
 pub struct Rings(u64);
 
 impl Rings {
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     fn has(self, place: usize) -> bool {
         self.0 >> place & 1 != 0
     }
 
     pub(crate) fn places(self) -> impl Iterator<Item = usize> {
-        (0..PLACES).filter(move |&place| self.has(place))
+        places_of(self.0)
     }
+}
+
+/// The places whose bits are set, from the lowest.
+fn places_of(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (place < PLACES).then_some(place)
+    })
 }
 
 impl Port {
@@ -203,12 +208,9 @@ impl Port {
             self.meet();
         }
         let mut count = 0;
-        let turned = self.known.rotate_right(self.turn as u32);
-        let mut rest = turned;
-        while rest != 0 {
-            let i = (rest.trailing_zeros() as usize + self.turn) % PLACES;
-            rest &= rest - 1;
-            if let Some(reader) = &mut self.from[i] {
+        let turn = self.turn;
+        for from_turn in places_of(self.known.rotate_right(turn as u32)) {
+            if let Some(reader) = &mut self.from[(from_turn + turn) % PLACES] {
                 count += reader.drain(limit, &mut take);
             }
         }
@@ -219,7 +221,7 @@ impl Port {
     /// Opens the rings of those who have begun to send to us.
     fn meet(&mut self) {
         let new = self.own().incoming.swap(0, Ordering::AcqRel);
-        for i in (0..PLACES).filter(|i| new >> i & 1 != 0) {
+        for i in places_of(new) {
             let Some(generation) = self.segment.places().place[i].generation() else { continue };
             let path = self.segment.ring_path((i, generation), (self.place, self.generation));
             // A ring that cannot be opened belongs to somebody who has gone: its frames are lost.

@@ -6,6 +6,7 @@ use super::memory::ProcessMemory;
 use super::paths::PathLog;
 use super::qp::{finish, Entry};
 use super::settings::Settings;
+use super::thread::SLEEP_MAX;
 use super::{FIRST_QPN, KEYS, QPS, SRQS};
 use crate::completions::{self, Cq};
 use crate::device::*;
@@ -29,8 +30,6 @@ const FRAMES_A_RUN: usize = 64;
 const POLL_AGAIN_NS: u64 = 50_000;
 /// The thread does not sleep without limit as long as a program has polled within this time.
 const POLLED_LATELY_NS: u64 = 5_000_000;
-/// So long it sleeps then.
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// Wake-ups of the thread for nothing, in a row, after which the program is trusted to poll at first.
 const WAKES_FOR_NOTHING: u32 = 8;
 /// A trust that was broken needs so many times more of them, up to the limit: such a program looks at its memory between polls.
@@ -255,7 +254,7 @@ impl Shared {
     pub fn thread_round(&self, woken: bool, slept: bool) -> (Round, Rest) {
         // Who has the engine now is about to free it, and does the round then.
         let Some((engine, round)) = self.run_soon() else {
-            let rest = Rest { limit: Some(LOOK_AGAIN), program_polls: true };
+            let rest = Rest { limit: Some(SLEEP_MAX), program_polls: true };
             return (Round { worked: true, ..Round::default() }, rest);
         };
         if slept && !woken && round.heard && self.trusts() {
@@ -270,7 +269,7 @@ impl Shared {
         }
         let since_poll_ns = engine.link.now_ns().saturating_sub(self.last_poll_ns.load(Ordering::Relaxed));
         let program_polls = since_poll_ns < POLLED_LATELY_NS;
-        (round, Rest { limit: engine.deadline().or(program_polls.then_some(LOOK_AGAIN)), program_polls })
+        (round, Rest { limit: engine.deadline().or(program_polls.then_some(SLEEP_MAX)), program_polls })
     }
 }
 
@@ -548,7 +547,7 @@ mod tests {
             (0..30_000).any(|_| {
                 let done = free();
                 if !done {
-                    std::thread::sleep(LOOK_AGAIN);
+                    std::thread::sleep(SLEEP_MAX);
                 }
                 done
             })

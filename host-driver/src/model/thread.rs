@@ -10,7 +10,8 @@ use std::time::Duration;
 
 /// A sleep is at least that long: a timer of the transport may come later than it could, never too often.
 const SLEEP_MIN: Duration = Duration::from_micros(200);
-const SLEEP_MAX: Duration = Duration::from_millis(1);
+/// And at most that long, unless there is nothing to wait for.
+pub const SLEEP_MAX: Duration = Duration::from_millis(1);
 
 pub fn start(shared: &Arc<Shared>) -> Result<(), DeviceError> {
     let weak = Arc::downgrade(shared);

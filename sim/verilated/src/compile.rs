@@ -3,6 +3,7 @@
 //! Guarantees that no make, perl or shell takes part and that every failure carries the tool's own words.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -104,23 +105,23 @@ const SHIM: &str = "shim.h";
 const PRELUDE: &str = "prelude.h";
 const PRELUDE_TEXT: &str = concat!(include_str!("cpp/shim.h"), "#include \"verilated.h\"\n");
 
-/// Where the prelude of a level is, and the job that compiles it unless that is done.
-fn prelude(runtime: &Path, level: u8) -> Result<(PathBuf, Option<Job>), BuildError> {
-    let dir = runtime.join(format!("O{level}"));
-    fs::create_dir_all(&dir).map_err(io("create", &dir))?;
-    let header = dir.join(PRELUDE);
-    let compiled = dir.join(format!("{PRELUDE}.gch"));
-    if !header.exists() {
-        replace(&header, |beside| fs::write(beside, PRELUDE_TEXT))?;
+/// Where the prelude of a level is.
+fn prelude(runtime: &Path, level: u8) -> PathBuf {
+    runtime.join(format!("O{level}")).join(PRELUDE)
+}
+
+/// Writes the prelude of a level; the job that compiles it, unless that is done.
+fn prelude_job(runtime: &Path, level: u8) -> Result<Option<Job>, BuildError> {
+    let source = prelude(runtime, level);
+    let compiled = source.with_extension("h.gch");
+    if compiled.exists() {
+        return Ok(None);
     }
-    let job = (!compiled.exists()).then(|| Job {
-        source: header.clone(),
-        object: format!("{PRELUDE}-O{level}.gch").into(),
-        opt_level: level,
-        header: SHIM.into(),
-        keep_as: Some(compiled),
-    });
-    Ok((header, job))
+    let dir = source.parent().unwrap_or(runtime);
+    fs::create_dir_all(dir).map_err(io("create", dir))?;
+    replace(&source, |beside| fs::write(beside, PRELUDE_TEXT))?;
+    let object = format!("{PRELUDE}-O{level}.gch").into();
+    Ok(Some(Job { source, object, opt_level: level, header: SHIM.into(), keep_as: Some(compiled) }))
 }
 
 /// Writes a file that others may write too: beside it, then renamed.
@@ -140,15 +141,10 @@ pub(crate) fn compile(
     let md = dir.join("md");
     let (runtime_dir, runtime) = runtime_sources(spec, tool, cache, &md)?;
     fs::create_dir_all(&runtime_dir).map_err(io("create", &runtime_dir))?;
-    let mut jobs = units(spec, &md)?;
+    let mut jobs = units(spec, &md, &runtime_dir)?;
     let mut first = Vec::new();
-    for level in 0..=3 {
-        let mut of_level = jobs.iter_mut().filter(|j| j.opt_level == level).peekable();
-        if of_level.peek().is_some() {
-            let (header, job) = prelude(&runtime_dir, level)?;
-            of_level.for_each(|j| j.header.clone_from(&header));
-            first.extend(job);
-        }
+    for level in jobs.iter().map(|j| j.opt_level).collect::<BTreeSet<_>>() {
+        first.extend(prelude_job(&runtime_dir, level)?);
     }
     let mut kept = Vec::new();
     for source in runtime {
@@ -187,7 +183,7 @@ pub(crate) fn compile(
 }
 
 /// The generated files, gathered into compiler runs. Files called Slow hold construction and initialisation: -O0.
-fn units(spec: &ModelSpec, md: &Path) -> Result<Vec<Job>, BuildError> {
+fn units(spec: &ModelSpec, md: &Path, runtime: &Path) -> Result<Vec<Job>, BuildError> {
     let mut files: Vec<(bool, String, u64)> = Vec::new();
     for e in fs::read_dir(md).map_err(io("read", md))? {
         let e = e.map_err(io("read", md))?;
@@ -214,7 +210,8 @@ fn units(spec: &ModelSpec, md: &Path) -> Result<Vec<Job>, BuildError> {
         let source = md.join(format!("unit{i}.cc"));
         fs::write(&source, includes).map_err(io("write", &source))?;
         let opt_level = if slow { 0 } else { spec.opt_level.min(3) };
-        jobs.push(Job { object: source.with_extension("o"), source, opt_level, header: SHIM.into(), keep_as: None });
+        let (object, header) = (source.with_extension("o"), prelude(runtime, opt_level));
+        jobs.push(Job { source, object, opt_level, header, keep_as: None });
     }
     Ok(jobs)
 }

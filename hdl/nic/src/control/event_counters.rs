@@ -5,6 +5,7 @@
 //! counter is visited out of turn. So there is one adder of 32 bits and no choice among 32 words.
 //! Guarantees: no event is lost; `value` has every event up to the clock before; at least every third clock a counter is visited in turn, so
 //! that no more than 99 events wait (of 127 that there is room for). Rows are cleared in the first round after reset; until then a reader waits.
+use crate::filled::filled;
 use mrnic_emit::comment;
 use mrnic_widgets::Ram;
 use rust_hdl_core::prelude::*;
@@ -48,31 +49,13 @@ pub struct EventCounters {
 impl EventCounters {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            events: Default::default(),
-            want: Default::default(),
-            want_index: Default::default(),
-            valid: Default::default(),
-            value: Default::default(),
+        filled!(Self {
             rows: Ram::new(COUNTERS),
             waiting: array_init::array_init(|_| Default::default()),
-            waiting_word: Default::default(),
-            waiting_all: Default::default(),
-            turn: Default::default(),
-            first: Default::default(),
-            visit: Default::default(),
-            row: Default::default(),
-            asked: Default::default(),
-            fresh: Default::default(),
-            out_of_turn: Default::default(),
-            look: Default::default(),
-            go: Default::default(),
-            old: Default::default(),
-            sum: Default::default(),
-            last: Constant::new((COUNTERS as u64 - 1).to_bits()),
-        }
+            last: Constant::new((COUNTERS as u64 - 1).to_bits());
+            clock, reset, events, want, want_index, valid, value, waiting_word, waiting_all, turn, first, visit, row, asked, fresh,
+            out_of_turn, look, go, old, sum,
+        })
     }
 }
 
