@@ -20,6 +20,7 @@ fn choice(b: &mut Bench) -> Choice {
         mask: b.get("path_mask"),
         pipe: (0..8).map(|p| nine(pipe.clone(), p)).collect(),
         window: (0..8).map(|p| nine(window.clone(), p)).collect(),
+        brim: b.get("brim") & b.get("ok"),
     }
 }
 

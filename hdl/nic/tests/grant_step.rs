@@ -136,6 +136,10 @@ fn slots_are_those_of_section_7() {
         // S3
         let path = least_loaded(&s.case, &choice);
         assert_eq!((b.get("found") == 1).then(|| b.get("path")), path, "{context}");
+        // S4
+        if let Some(path) = path {
+            assert_eq!(b.get("brim"), choice.brim >> path & 1, "{context}");
+        }
         // C3
         let mtu = 1u64 << s.mtu_log2;
         let limited = s.hint != UNLIMITED && s.case.fault != 7;

@@ -1,4 +1,4 @@
-//! path_duel against exact fractions (S3): the lesser pipe/window, then the earlier in order; simulation = Verilog.
+//! path_duel against exact fractions (S3): the lesser pipe/window, then the earlier in order; without `enable` the result stays; simulation = Verilog.
 mod block_support;
 mod rx_support;
 
@@ -26,6 +26,11 @@ fn the_less_loaded_path_wins_and_the_earlier_one_a_tie() {
             b.set(&format!("a_{field}"), a[n]);
             b.set(&format!("b_{field}"), c[n]);
         }
+        let earlier = FIELDS.map(|field| b.get(field));
+        b.set("enable", 0);
+        b.cycle();
+        assert_eq!(FIELDS.map(|field| b.get(field)), earlier, "round {round}: it stays");
+        b.set("enable", 1);
         b.cycle();
         let before = |x: &[u64; 5], y: &[u64; 5]| match (x[3] * y[4]).cmp(&(y[3] * x[4])) {
             std::cmp::Ordering::Equal => x[1] < y[1],
@@ -41,12 +46,18 @@ fn the_less_loaded_path_wins_and_the_earlier_one_a_tie() {
         ties += u64::from(a[0] + c[0] == 2 && a[3] * c[4] == c[3] * a[4]);
     }
     assert!(ties > 200, "{ties}");
+    b.set("a_ok", 1);
+    b.cycle();
+    assert_eq!(b.get("ok"), 1);
+    b.set("reset", 1);
+    b.cycle();
+    assert_eq!(b.get("ok"), 0, "reset clears it");
 }
 
 #[test]
 fn simulation_equals_verilog() {
     let report = difftest!(PathDuel::default(), clock: clock, inputs: {
-        a_ok, a_order, a_path, a_pipe, a_window, b_ok, b_order, b_path, b_pipe, b_window
+        reset, enable, a_ok, a_order, a_path, a_pipe, a_window, b_ok, b_order, b_path, b_pipe, b_window
     })
     .top("path_duel")
     .cycles(3000)

@@ -95,11 +95,11 @@ fn shares_and_rates_are_those_of_the_rule() {
             }
             now = (now + EPOCH_TICKS - 1) & 0xFFFF_FFFF;
             b.set("now", now);
-            b.eval();
+            b.cycle();
             assert_eq!(b.get("swap_due"), 0, "an epoch ended early");
             now = (now + 1) & 0xFFFF_FFFF;
             b.set("now", now);
-            b.eval();
+            b.cycle();
             assert_eq!(b.get("swap_due"), 1);
             rates(&mut b, &hint);
             pulse(&mut b, "swap");

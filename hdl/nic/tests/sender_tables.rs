@@ -55,13 +55,14 @@ impl Tables {
     }
 }
 
-fn put(b: &mut Bench, rng: &mut Rng, name: &str, percent: u64, new: &Packed, row: &mut Packed) {
+fn put(b: &mut Bench, rng: &mut Rng, name: &str, percent: u64, new: &Packed, row: &mut Packed) -> bool {
     let writes = rng.chance(percent);
     b.set(&format!("put_{name}"), writes.into());
     b.set_words(&format!("new_{name}"), new.words());
     if writes {
         *row = new.clone();
     }
+    writes
 }
 
 fn bench() -> Bench {
@@ -82,7 +83,9 @@ fn rows_are_those_written_last() {
     let mut b = bench();
     let mut t = Tables::cleared();
     let (mut conn, mut path) = (0u64, 0u64);
-    let mut resets = 0;
+    let (mut write_conn, mut write_path) = (0u64, 0u64);
+    let (mut tx_rests, mut ack_rests) = (false, false);
+    let (mut resets, mut late) = (0, 0);
     for clock in 0..5000 {
         if rng.below(700) == 0 {
             // in the middle of the work, sometimes again while the walk runs
@@ -97,6 +100,7 @@ fn rows_are_those_written_last() {
             b.set("conn", conn);
             b.set("path", path);
             b.cycle();
+            (tx_rests, ack_rests) = (false, false);
         }
         let (select, other) = (rng.below(8), rng.below(8));
         (conn, path) = (rng.below(CONNS), rng.below(8));
@@ -105,16 +109,34 @@ fn rows_are_those_written_last() {
         // a write of the same clock is not yet seen in the tables that only software writes
         let before = t.read(conn as usize, path as usize, select as usize);
         // mostly where it is read, and again and again
-        let write_conn = if rng.chance(60) { conn } else { rng.below(CONNS) };
-        let write_path = if rng.chance(60) { path } else { rng.below(8) };
+        b.set("same_conn_before", (conn == write_conn).into());
+        b.set("same_path_before", (path == write_path).into());
+        late += u64::from(tx_rests && ack_rests && (conn, path) == (write_conn, write_path));
+        write_conn = if rng.chance(60) { conn } else { rng.below(CONNS) };
+        write_path = if rng.chance(60) { path } else { rng.below(8) };
         b.set("write_conn", write_conn);
         b.set("write_path", write_path);
         b.set("same_conn", (conn == write_conn).into());
         b.set("same_path", (path == write_path).into());
         let (at, row) = (write_conn as usize, (8 * write_conn + write_path) as usize);
         let percent = pick(&mut rng, &[0, 30, 100]);
-        put(&mut b, &mut rng, "path_tx", percent, &Packed::random::<PathTx>(&mut Rng(clock + 1)), &mut t.path_tx[row]);
-        put(&mut b, &mut rng, "path_ack", percent, &Packed::random::<PathAck>(&mut Rng(clock + 2)), &mut t.path_ack[row]);
+        // a row of a path in every second clock at most
+        tx_rests = put(
+            &mut b,
+            &mut rng,
+            "path_tx",
+            if tx_rests { 0 } else { percent },
+            &Packed::random::<PathTx>(&mut Rng(clock + 1)),
+            &mut t.path_tx[row],
+        );
+        ack_rests = put(
+            &mut b,
+            &mut rng,
+            "path_ack",
+            if ack_rests { 0 } else { percent },
+            &Packed::random::<PathAck>(&mut Rng(clock + 2)),
+            &mut t.path_ack[row],
+        );
         put(&mut b, &mut rng, "conn_cfg", percent, &Packed::random::<ConnCfg>(&mut Rng(clock + 3)), &mut t.conn_cfg[at]);
         put(&mut b, &mut rng, "conn_tx", percent, &Packed::random::<ConnTx>(&mut Rng(clock + 4)), &mut t.conn_tx[at]);
         put(&mut b, &mut rng, "conn_ack", percent, &Packed::random::<ConnAck>(&mut Rng(clock + 5)), &mut t.conn_ack[at]);
@@ -140,6 +162,7 @@ fn rows_are_those_written_last() {
         }
     }
     assert!(resets > 1, "{resets}");
+    assert!(late > 50, "{late}");
 }
 
 /// The walk offers every address of the words' tables once, two a path row.
@@ -165,7 +188,7 @@ fn the_walk_names_every_address_once() {
 #[test]
 fn simulation_equals_verilog() {
     let report = difftest!(SenderTables::new(&small()), clock: clock, inputs: {
-        reset, conn, path, select, other, write_conn, same_conn, same_path, write_path, put_path_tx, put_path_ack, put_conn_cfg, put_conn_tx, put_conn_ack,
+        reset, conn, path, select, other, write_conn, same_conn, same_conn_before, same_path, same_path_before, write_path, put_path_tx, put_path_ack, put_conn_cfg, put_conn_tx, put_conn_ack,
         put_path_cfg, path_cfg_row
     })
     .input_as("new_path_tx", |b| &mut b.new_path_tx, rows::path_tx)

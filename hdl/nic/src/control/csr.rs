@@ -89,6 +89,8 @@ pub struct Csr {
     /// One idle cycle after a broadcast, in which `cfg_busy` rises.
     commit_settle: DFF<Bit>,
     settling: DFF<Bit>,
+    /// `init_done`, a clock ago.
+    inited: DFF<Bit>,
     bell_valid: DFF<Bit>,
     bell: DFF<Bits<32>>,
     rbell_valid: DFF<Bit>,
@@ -192,6 +194,7 @@ impl Csr {
             axil_rready: Default::default(),
             events: Default::default(),
             init_done: Default::default(),
+            inited: Default::default(),
             cfg_busy: Default::default(),
             cfg_valid: Default::default(),
             cfg_table: Default::default(),
@@ -290,6 +293,7 @@ impl Logic for Csr {
         dff_setup!(
             self,
             clock,
+            inited,
             write_have_address,
             write_have_data,
             write_address,
@@ -352,11 +356,13 @@ impl Logic for Csr {
             "a doorbell waits for the rows that were written before it: a queue pair's first work finds it open everywhere"
         );
         // a block shows that it is busy two clocks after the write at the latest, and that is seen a clock late
+        // said by all blocks, far and near: a write does not wait for that path
+        self.inited.d.next = self.init_done.val();
         self.settling.d.next = self.commit_valid.q.val() | self.commit_settle.q.val() | self.cfg_busy.val();
         self.unsettled.next = self.commit_valid.q.val() | self.settling.q.val();
         self.blocked.next = false;
         if self.write_address.q.val() == self.a_table_commit.val() {
-            self.blocked.next = self.unsettled.val() | !self.init_done.val();
+            self.blocked.next = self.unsettled.val() | !self.inited.q.val();
         }
         if self.write_address.q.val() == self.a_doorbell.val() {
             self.blocked.next = self.bell_valid.q.val() | self.unsettled.val();
@@ -449,7 +455,7 @@ impl Logic for Csr {
             self.read_address.d.next = self.axil_araddr.val();
         }
         self.status.next = 0.into();
-        if self.init_done.val() {
+        if self.inited.q.val() {
             self.status.next = 1.into();
         }
         if self.unsettled.val() {
@@ -518,6 +524,7 @@ impl Logic for Csr {
             self.commit_valid.d.next = false;
             self.commit_settle.d.next = false;
             self.settling.d.next = false;
+            self.inited.d.next = false;
             self.commit_where.d.next = 0.into();
             self.bell_valid.d.next = false;
             self.bell.d.next = 0.into();

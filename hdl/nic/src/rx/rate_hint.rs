@@ -64,6 +64,8 @@ pub struct RateHint {
     bank: DFF<Bit>,
     limit_bank: DFF<Bit>,
     epoch_time: DFF<Bits<32>>,
+    /// The epoch is over.
+    over: DFF<Bit>,
     number: DFF<Bits<8>>,
     started: DFF<Bit>,
     share_r: DFF<Bits<24>>,
@@ -121,7 +123,7 @@ impl RateHint {
             epoch_ticks: Constant::new(EPOCH_TICKS.to_bits()),
             last_row: Constant::new((config.conns as u64 - 1).to_bits());
             clock, reset, now, cap, add, add_conn, add_bytes, clear, clear_conn, at_rest, swap_due, swap, publish_due, publish, read_conn, rate, epoch,
-            share, init_done, state, walk, bank, limit_bank, epoch_time, number, started, share_r, next_share, add1, add2,
+            share, init_done, state, walk, bank, limit_bank, epoch_time, over, number, started, share_r, next_share, add1, add2,
             adding_conn, adding_bytes, added, bytes, kept, want, limit, left, greedy, total,
             remain, quotient, divisor, rest, turn, larger, scaled, rate_r, current, walked, sum, grown, step, floor,
             in_force, above, walk_write, init,
@@ -141,6 +143,7 @@ impl Logic for RateHint {
             bank,
             limit_bank,
             epoch_time,
+            over,
             number,
             started,
             share_r,
@@ -169,8 +172,11 @@ impl Logic for RateHint {
         clock!(self, clock, spare);
         self.init.next = self.state.q.val() == HintState::Init;
         self.init_done.next = !self.init.val();
-        self.swap_due.next = (self.state.q.val() == HintState::Counting)
+        // from a register: what the receiver does next hangs on it
+        self.over.d.next = (self.state.q.val() == HintState::Counting)
+            & !self.swap.val()
             & ((self.now.val() - self.epoch_time.q.val()) >= self.epoch_ticks.val());
+        self.swap_due.next = self.over.q.val();
         self.at_rest.next = self.state.q.val() == HintState::Counting;
         self.publish_due.next = self.state.q.val() == HintState::Publish;
         self.epoch.next = self.number.q.val();
@@ -373,6 +379,7 @@ impl Logic for RateHint {
             self.bank.d.next = false;
             self.limit_bank.d.next = false;
             self.epoch_time.d.next = self.now.val();
+            self.over.d.next = false;
             self.number.d.next = 0.into();
             self.started.d.next = false;
             self.share_r.d.next = 0.into();

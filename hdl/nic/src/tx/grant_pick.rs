@@ -23,6 +23,8 @@ pub struct GrantPick {
     pub ok: Signal<Out, Bits<8>>,
     pub pipe: Signal<Out, Bits<72>>,
     pub window: Signal<Out, Bits<72>>,
+    /// Bit p, of an ok path: one more packet of it fills its window, or is the last of W that may be outstanding.
+    pub brim: Signal<Out, Bits<8>>,
     pub resend: Signal<Out, Bit>,
     pub home: Signal<Out, Bits<3>>,
     /// The home is SUSPECT or DOWN: the packet moves to another path.
@@ -34,6 +36,7 @@ pub struct GrantPick {
     ok_reg: DFF<Bits<8>>,
     pipe_reg: DFF<Bits<72>>,
     window_reg: DFF<Bits<72>>,
+    brim_reg: DFF<Bits<8>>,
     /// Some path is ok, ready, stranded.
     any_ok: DFF<Bit>,
     any_ready: DFF<Bit>,
@@ -54,6 +57,7 @@ pub struct GrantPick {
     stranded: Signal<Local, Bits<8>>,
     all_pipe: Signal<Local, Bits<72>>,
     all_window: Signal<Local, Bits<72>>,
+    all_brim: Signal<Local, Bits<8>>,
     turned_ready: Signal<Local, Bits<8>>,
     turned_stranded: Signal<Local, Bits<8>>,
     candidates: Signal<Local, Bits<8>>,
@@ -70,6 +74,7 @@ pub struct GrantPick {
     nth: [Constant<Bits<3>>; 8],
     /// W: packets a path may have outstanding.
     span_max: Constant<Bits<9>>,
+    span_last: Constant<Bits<9>>,
 }
 
 impl GrantPick {
@@ -84,10 +89,11 @@ impl GrantPick {
             half_moves: array_init::array_init(|_| Default::default()),
             half_home: array_init::array_init(|_| Default::default()),
             nth: array_init::array_init(|i| Constant::new((i as u64).to_bits())),
-            span_max: Constant::new((config.window_bits as u64).to_bits());
-            clock, fault, load, cfg, rr, ok, pipe, window, resend, home, moves, paths, path_mask, ok_reg, pipe_reg,
-            window_reg, any_ok, any_ready, any_stranded, ready_reg, stranded_reg, paths_reg, mask_reg, element, room, moving, span, is_ok, ready,
-            stranded, all_pipe, all_window, turned_ready, turned_stranded, candidates, path_count, mask, turn, is_path,
+            span_max: Constant::new((config.window_bits as u64).to_bits()),
+            span_last: Constant::new((config.window_bits as u64 - 1).to_bits());
+            clock, fault, load, cfg, rr, ok, pipe, window, brim, resend, home, moves, paths, path_mask, ok_reg, pipe_reg,
+            window_reg, brim_reg, any_ok, any_ready, any_stranded, ready_reg, stranded_reg, paths_reg, mask_reg, element, room, moving, span, is_ok, ready,
+            stranded, all_pipe, all_window, all_brim, turned_ready, turned_stranded, candidates, path_count, mask, turn, is_path,
         })
     }
 }
@@ -102,6 +108,7 @@ impl Logic for GrantPick {
             ok_reg,
             pipe_reg,
             window_reg,
+            brim_reg,
             any_ok,
             any_ready,
             any_stranded,
@@ -119,6 +126,7 @@ impl Logic for GrantPick {
         self.stranded.next = 0.into();
         self.all_pipe.next = 0.into();
         self.all_window.next = 0.into();
+        self.all_brim.next = 0.into();
         for p in 0..8 {
             self.element.next = self.path_tx[p].val();
             self.room.next = (self.element.val().pipe < self.element.val().window)
@@ -137,6 +145,10 @@ impl Logic for GrantPick {
             self.moving.next = (self.element.val().state == 3)
                 | ((self.element.val().state == 2) & (self.element.val().heard | !self.element.val().pipe.any()));
             self.stranded.next = self.stranded.val().replace_bit(p, self.element.val().lost_words.any() & self.moving.val());
+            self.all_brim.next = self.all_brim.val().replace_bit(
+                p,
+                (self.element.val().pipe + 1 == self.element.val().window) | (self.span.val() == self.span_last.val()),
+            );
             self.all_pipe.next = (self.all_pipe.val() >> 9) | (bit_cast::<72, 9>(self.element.val().pipe) << 63);
             self.all_window.next = (self.all_window.val() >> 9) | (bit_cast::<72, 9>(self.element.val().window) << 63);
         }
@@ -173,6 +185,7 @@ impl Logic for GrantPick {
             self.ok_reg.d.next = self.is_ok.val();
             self.pipe_reg.d.next = self.all_pipe.val();
             self.window_reg.d.next = self.all_window.val();
+            self.brim_reg.d.next = self.all_brim.val();
             self.any_ok.d.next = self.is_ok.val().any();
             self.ready_reg.d.next = self.turned_ready.val();
             self.stranded_reg.d.next = self.turned_stranded.val();
@@ -214,6 +227,7 @@ impl Logic for GrantPick {
         self.ok.next = self.ok_reg.q.val();
         self.pipe.next = self.pipe_reg.q.val();
         self.window.next = self.window_reg.q.val();
+        self.brim.next = self.brim_reg.q.val();
         self.paths.next = self.paths_reg.q.val();
         self.path_mask.next = self.mask_reg.q.val();
     }

@@ -44,6 +44,8 @@ pub struct GrantStep {
     pub path_mask: Signal<Out, Bits<3>>,
     pub found: Signal<Out, Bit>,
     pub path: Signal<Out, Bits<3>>,
+    /// The new packet fills the window of its path, or is the last of W that may be outstanding there.
+    pub brim: Signal<Out, Bit>,
     pub cap_ok: Signal<Out, Bit>,
     pub cap_reached_after: Signal<Out, Bit>,
     pub pace_ok: Signal<Out, Bit>,
@@ -70,7 +72,7 @@ impl GrantStep {
             pick: GrantPick::new(config),
             unlimited: Constant::new(0xFF_FFFFu64.to_bits());
             clock, reset, fault, now, load, start, cfg, conn_tx, conn_ack, npkts, index, length, inflight, bytes, via, is_last, is_late,
-            new_bytes, resend, home, moves, path_mask, found, path, cap_ok, cap_reached_after, pace_ok, after_resend,
+            new_bytes, resend, home, moves, path_mask, found, path, brim, cap_ok, cap_reached_after, pace_ok, after_resend,
             after_new, scheduler, rate, mtu, offset, last, paid, rr_after, turned, moved_on,
         })
     }
@@ -101,6 +103,7 @@ impl Logic for GrantStep {
         self.scheduler.paths_log2.next = self.cfg.val().paths_log2;
         self.found.next = self.scheduler.found.val();
         self.path.next = self.scheduler.path.val();
+        self.brim.next = self.pick.brim.val().get_bit(self.scheduler.path.val().index());
         self.rate.reset.next = self.reset.val();
         self.rate.fault.next = self.fault.val();
         self.rate.start.next = self.start.val();

@@ -1,7 +1,7 @@
 //! path_scheduler: the path for a packet (rule S3), a pipeline of three clocks.
 //! In: `start` with ok mask, pipe and window of the 8 paths, rr and the number of paths. Out: `valid` three clocks later, with `found` and `path`,
 //! which stay until the next result. Guarantees: among the ok paths the least pipe/window by cross multiplication, the
-//! earliest in the order rr, rr+1, .. on a tie.
+//! earliest in the order rr, rr+1, .. on a tie; the result comes from registers: a row is chosen with it in the same clock.
 use super::filled::filled;
 use mrnic_emit::comment;
 use rust_hdl_core::prelude::*;
@@ -11,6 +11,9 @@ use rust_hdl_widgets::prelude::*;
 #[derive(LogicBlock, Default)]
 pub struct PathDuel {
     pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Without it the earlier result stays.
+    pub enable: Signal<In, Bit>,
     pub a_ok: Signal<In, Bit>,
     pub a_order: Signal<In, Bits<3>>,
     pub a_path: Signal<In, Bits<3>>,
@@ -53,17 +56,21 @@ impl Logic for PathDuel {
                 self.take_b.next = true;
             }
         }
-        self.best_ok.d.next = self.a_ok.val() | self.b_ok.val();
-        if self.take_b.val() {
-            self.best_order.d.next = self.b_order.val();
-            self.best_path.d.next = self.b_path.val();
-            self.best_pipe.d.next = self.b_pipe.val();
-            self.best_window.d.next = self.b_window.val();
-        } else {
+        if self.enable.val() {
+            self.best_ok.d.next = self.a_ok.val() | self.b_ok.val();
             self.best_order.d.next = self.a_order.val();
             self.best_path.d.next = self.a_path.val();
             self.best_pipe.d.next = self.a_pipe.val();
             self.best_window.d.next = self.a_window.val();
+            if self.take_b.val() {
+                self.best_order.d.next = self.b_order.val();
+                self.best_path.d.next = self.b_path.val();
+                self.best_pipe.d.next = self.b_pipe.val();
+                self.best_window.d.next = self.b_window.val();
+            }
+        }
+        if self.reset.val() {
+            self.best_ok.d.next = false;
         }
         self.ok.next = self.best_ok.q.val();
         self.order.next = self.best_order.q.val();
@@ -99,8 +106,6 @@ pub struct PathScheduler {
     stage1: DFF<Bit>,
     stage2: DFF<Bit>,
     stage3: DFF<Bit>,
-    held_found: DFF<Bit>,
-    held_path: DFF<Bits<3>>,
 }
 
 impl PathScheduler {
@@ -110,7 +115,7 @@ impl PathScheduler {
             quarter: array_init::array_init(|_| Default::default()),
             half: array_init::array_init(|_| Default::default());
             clock, reset, start, ok, pipe, window, rr, paths_log2, valid, found, path, order_mask, order_here,
-            usable, last, stage1, stage2, stage3, held_found, held_path,
+            usable, last, stage1, stage2, stage3,
         })
     }
 }
@@ -125,7 +130,7 @@ impl Logic for PathScheduler {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("module path_scheduler: least loaded usable path, three clocks after start (S3)");
-        dff_setup!(self, clock, stage1, stage2, stage3, held_found, held_path);
+        dff_setup!(self, clock, stage1, stage2, stage3);
         self.stage1.d.next = self.start.val();
         self.stage2.d.next = self.stage1.q.val();
         self.stage3.d.next = self.stage2.q.val();
@@ -151,6 +156,8 @@ impl Logic for PathScheduler {
         }
         for n in 0..4 {
             self.quarter[n].clock.next = self.clock.val();
+            self.quarter[n].reset.next = self.reset.val();
+            self.quarter[n].enable.next = true;
             self.quarter[n].a_ok.next = self.usable.val().get_bit(n * 2);
             self.quarter[n].a_order.next = self.order[n * 2].val();
             self.quarter[n].a_path.next = n.to_bits::<3>() << 1;
@@ -164,6 +171,8 @@ impl Logic for PathScheduler {
         }
         for n in 0..2 {
             self.half[n].clock.next = self.clock.val();
+            self.half[n].reset.next = self.reset.val();
+            self.half[n].enable.next = true;
             self.half[n].a_ok.next = self.quarter[n * 2].ok.val();
             self.half[n].a_order.next = self.quarter[n * 2].order.val();
             self.half[n].a_path.next = self.quarter[n * 2].path.val();
@@ -176,6 +185,8 @@ impl Logic for PathScheduler {
             self.half[n].b_window.next = self.quarter[n * 2 + 1].window.val();
         }
         clock!(self, clock, last);
+        self.last.reset.next = self.reset.val();
+        self.last.enable.next = self.stage2.q.val();
         self.last.a_ok.next = self.half[0].ok.val();
         self.last.a_order.next = self.half[0].order.val();
         self.last.a_path.next = self.half[0].path.val();
@@ -186,21 +197,14 @@ impl Logic for PathScheduler {
         self.last.b_path.next = self.half[1].path.val();
         self.last.b_pipe.next = self.half[1].pipe.val();
         self.last.b_window.next = self.half[1].window.val();
-        // the result stays readable until the next one
+        comment!("the result comes from registers and stays readable until the next one");
         self.valid.next = self.stage3.q.val();
-        self.found.next = self.held_found.q.val();
-        self.path.next = self.held_path.q.val();
-        if self.stage3.q.val() {
-            self.found.next = self.last.ok.val();
-            self.path.next = self.last.path.val();
-            self.held_found.d.next = self.last.ok.val();
-            self.held_path.d.next = self.last.path.val();
-        }
+        self.found.next = self.last.ok.val();
+        self.path.next = self.last.path.val();
         if self.reset.val() {
             self.stage1.d.next = false;
             self.stage2.d.next = false;
             self.stage3.d.next = false;
-            self.held_found.d.next = false;
         }
     }
 }

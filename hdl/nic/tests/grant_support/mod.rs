@@ -85,6 +85,8 @@ pub struct Choice {
     pub mask: u64,
     pub pipe: Vec<u64>,
     pub window: Vec<u64>,
+    /// S4: a packet of the ok path p fills its window, or is the last of W.
+    pub brim: u64,
 }
 
 pub fn reference(c: &Case) -> Choice {
@@ -107,5 +109,9 @@ pub fn reference(c: &Case) -> Choice {
         mask: paths as u64 - 1,
         pipe: c.path.iter().map(|p| p.pipe).collect(),
         window: c.path.iter().map(|p| p.window).collect(),
+        brim: (0..8)
+            .filter(|&p| ok[p] && (c.path[p].pipe + 1 == c.path[p].window || span(&c.path[p]) + 1 == c.span_max))
+            .map(|p| 1 << p)
+            .sum(),
     }
 }

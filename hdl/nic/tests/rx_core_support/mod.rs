@@ -271,10 +271,10 @@ impl Rig {
         let (mut key, mut len) = ([0, 1, 3][self.rng.below(3) as usize], 10 * MTU + 100);
         let (mut low, mut at) = (0xA0 + key, self.rng.below(90_000));
         if self.rng.below(bad) == 0 {
-            match self.rng.below(4) {
-                0 => len = self.rng.below(300) as u32,
-                1 => (key, low) = (2, 0xA2),
-                2 => low = 0,
+            match self.rng.below(6) {
+                0..3 => len = self.rng.below(300) as u32,
+                3 => (key, low) = (2, 0xA2),
+                4 => low = 0,
                 _ => at = 99_990 + self.rng.below(20),
             }
         }

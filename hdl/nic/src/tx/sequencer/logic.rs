@@ -31,6 +31,9 @@ impl Logic for Sequencer {
             calm,
             at_timer,
             at_resend,
+            began,
+            began_conn,
+            began_path,
             own_srtt,
             own_longest,
             cum_reg,
@@ -96,7 +99,6 @@ impl Logic for Sequencer {
         self.there.next = self.tables.there.val();
         self.row.next = self.tables.path_ack.val();
         self.span.next = self.here.val().next_ppsn.get_bits::<9>(0) - self.here.val().cum.get_bits::<9>(0);
-        self.span_there.next = self.there.val().next_ppsn.get_bits::<9>(0) - self.there.val().cum.get_bits::<9>(0);
         self.table_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.path.q.val());
         self.slot_row.next = (bit_cast::<24, 16>(self.conn.q.val()) << 3) | bit_cast::<24, 3>(self.slot.path.val());
 
@@ -106,8 +108,9 @@ impl Logic for Sequencer {
         self.at_resend.d.next = (self.step.q.val() == Step::PaceWait) & (self.count.q.val() == 1);
         self.at_timer.d.next = ((self.step.q.val() == Step::TimerRun) & (self.count.q.val() == 2))
             | ((self.step.q.val() == Step::TimerJudge) & (self.timer.action.val() != 0) & self.timer.gives_up.val());
-        self.at_watch.d.next =
-            (self.at_timer.q.val() & self.timer.goes_down.val()) | (self.at_watch.q.val() & (self.path.q.val() != 7));
+        // two clocks a path: the tables take a row in every second clock
+        self.at_watch.d.next = (self.at_timer.q.val() & self.timer.goes_down.val())
+            | (self.at_watch.q.val() & ((self.path.q.val() != 7) | !self.count.q.val().get_bit(0)));
         self.at_open.d.next = self.step.q.val() == Step::OpenRead;
         self.at_opened.d.next = (self.step.q.val() == Step::OpenRun) & (self.count.q.val() == 2) & (self.path.q.val() == 7);
         self.nak.next = self.unpack.out.val().flags.get_bit(3);
@@ -352,6 +355,8 @@ impl Logic for Sequencer {
             );
         }
         self.calm.d.next = self.calm_now.val();
+        // the path of a new packet is UP, and rests since the slot began
+        self.calm_there.next = self.calm.q.val().get_bit(self.slot.path.val().index());
         self.pick_ends.next = self.at_pick.q.val() & !self.resends.val() & (self.ends.q.val() | !self.queue_room.val());
         self.pick_skips.next = self.skips.q.val() & (!self.is_error_resp.val() | self.lost_room.val());
         // S6, N1, D7: what is resent without its content
@@ -518,19 +523,23 @@ impl Logic for Sequencer {
                 }
                 if self.timer.goes_down.val() {
                     self.path.d.next = 0.into();
+                    self.count.d.next = 0.into();
                     self.step.d.next = Step::TimerWatch;
                 }
             }
             Step::TimerWatch => {
-                // L4: the paths that have nothing outstanding become active, one a clock
-                if self.begins_watch.val() {
-                    self.set_valid.next = true;
-                    // the timer step sets the right one
-                    self.set_deadline.next = self.time.q.val() + 16;
-                }
-                self.path.d.next = self.path.q.val() + 1;
-                if self.path.q.val() == 7 {
-                    self.step.d.next = Step::Idle;
+                // L4: the paths that have nothing outstanding become active, one in two clocks
+                self.count.d.next = self.count.q.val() ^ 1;
+                if self.count.q.val().get_bit(0) {
+                    if self.begins_watch.val() {
+                        self.set_valid.next = true;
+                        // the timer step sets the right one
+                        self.set_deadline.next = self.time.q.val() + 16;
+                    }
+                    self.path.d.next = self.path.q.val() + 1;
+                    if self.path.q.val() == 7 {
+                        self.step.d.next = Step::Idle;
+                    }
                 }
             }
             Step::TimerArm => {
@@ -574,7 +583,7 @@ impl Logic for Sequencer {
                     // S2..S5
                     self.path.d.next = self.slot.path.val();
                     self.set_row.next = self.slot_row.val();
-                    if self.span_there.val() == 0 {
+                    if self.calm_there.val() {
                         // the tail at least, whatever the path's RTT is; the timer step sets the right one
                         self.set_valid.next = true;
                         self.set_deadline.next = self.time.q.val() + 16;
@@ -591,8 +600,7 @@ impl Logic for Sequencer {
                     self.out.next.bytes = self.packet.q.val().bytes;
                     // S4
                     self.out.next.ack_req = (self.slot.is_late.val() & !self.more.q.val())
-                        | (self.pipe_there.val() == self.there.val().window)
-                        | (self.span_there.val() == self.span_last.val())
+                        | self.slot.brim.val()
                         | self.slot.cap_reached_after.val();
                 }
             }
@@ -823,6 +831,21 @@ impl Logic for Sequencer {
         self.tables.write_conn.next = self.conn.q.val();
         self.tables.same_conn.next = self.same_conn.val();
         self.tables.same_path.next = self.same_path.val();
+        comment!("whose row was put a clock ago: that of the step that still runs, or of the one in whose last clock this one was chosen");
+        self.began.d.next = self.choice.start_ack.val() | self.choice.start_timer.val() | self.choice.start_slot.val();
+        self.began_conn.d.next = self.same_conn.val();
+        self.began_path.d.next = self.same_path.val();
+        if self.at_timer.q.val() & self.timer.goes_down.val() {
+            // TimerWatch begins with path 0
+            self.began.d.next = true;
+            self.began_path.d.next = !self.path.q.val().any();
+        }
+        self.tables.same_conn_before.next = self.same_conn.val();
+        self.tables.same_path_before.next = self.same_path.val();
+        if self.began.q.val() {
+            self.tables.same_conn_before.next = self.began_conn.q.val();
+            self.tables.same_path_before.next = self.began_path.q.val();
+        }
         self.tables.write_path.next = self.path.q.val();
         if self.at_slot.q.val() {
             self.tables.write_path.next = self.slot.path.val();
@@ -846,7 +869,7 @@ impl Logic for Sequencer {
             | self.at_resend.q.val()
             | self.at_open.q.val()
             | self.grants.val()
-            | (self.at_watch.q.val() & self.begins_watch.val());
+            | (self.at_watch.q.val() & self.begins_watch.val() & self.count.q.val().get_bit(0));
         self.put_path_ack.next = self.at_ack.q.val() | self.at_timer.q.val() | self.at_resend.q.val() | self.at_open.q.val();
         self.put_conn_tx.next = self.grants.val() | self.at_resend.q.val() | self.at_opened.q.val();
         self.put_conn_ack.next = self.at_ack.q.val() | self.at_timer.q.val() | self.at_opened.q.val();
@@ -888,7 +911,7 @@ impl Logic for Sequencer {
             self.new_tx.next.next_ppsn = self.there.val().next_ppsn + 1;
             self.new_tx.next.last_send = self.time.q.val().get_bits::<16>(0);
             self.new_tx.next.pipe = self.pipe_there.val();
-            if self.span_there.val() == 0 {
+            if self.calm_there.val() {
                 self.new_tx.next.t_base = self.time.q.val();
             }
             self.new_conn_tx.next = self.slot.after_new.val();
@@ -981,6 +1004,7 @@ impl Logic for Sequencer {
             self.at_watch.d.next = false;
             self.at_timer.d.next = false;
             self.at_resend.d.next = false;
+            self.began.d.next = false;
             self.desc_held.d.next = false;
             self.alloc_held.d.next = false;
             self.nak_held.d.next = false;

@@ -290,7 +290,6 @@ pub struct Sequencer {
     ack_home: Signal<Local, Bits<3>>,
     ack_may: Signal<Local, Bit>,
     span: Signal<Local, Bits<9>>,
-    span_there: Signal<Local, Bits<9>>,
     pipe_there: Signal<Local, Bits<9>>,
     slot_index: Signal<Local, Bits<24>>,
     is_error_resp: Signal<Local, Bit>,
@@ -309,6 +308,8 @@ pub struct Sequencer {
     /// Paths that are UP with nothing outstanding, a clock late; L4: the path gets its new t_base.
     calm: DFF<Bits<8>>,
     calm_now: Signal<Local, Bits<8>>,
+    /// Nothing is outstanding on the path that the slot chose.
+    calm_there: Signal<Local, Bit>,
     begins_watch: Signal<Local, Bit>,
     state_after: Signal<Local, Bits<2>>,
     rtt_after: Signal<Local, Bit>,
@@ -328,12 +329,14 @@ pub struct Sequencer {
     /// What is read now is what was written in this clock.
     same_conn: Signal<Local, Bit>,
     same_path: Signal<Local, Bit>,
+    /// A step, or its watch, began in the clock before; with the connection and the path of the clock before that.
+    began: DFF<Bit>,
+    began_conn: DFF<Bit>,
+    began_path: DFF<Bit>,
     pipe_after: Signal<Local, Bits<9>>,
     emit_desc: Signal<Local, Bit>,
     no_desc: Constant<Desc>,
     sends: Constant<Bit>,
-    /// W - 1: the next new packet is the last that may be outstanding.
-    span_last: Constant<Bits<9>>,
 }
 
 impl Sequencer {
@@ -347,7 +350,6 @@ impl Sequencer {
             slot: GrantStep::new(config),
             opening: OpenStep::new(config),
             watch: Watch::new(config.reads),
-            span_last: Constant::new((config.window_bits as u64 - 1).to_bits()),
             no_desc: Constant::new(Desc::default()),
             sends: Constant::new(config.sends);
             clock, reset, fault, now, rto_min, cfg_valid, cfg_table, cfg_index, cfg_word0, cfg_word1, cfg_word2,
@@ -361,15 +363,15 @@ impl Sequencer {
             acked_conn, acked_path, acked_base_ppsn, acked_mask, qperr_addr, qperr_data, wait_data, withdrawn_msn, withdrawn_data, attempt_data, desc_valid, desc_ready, desc,
             nak_valid, nak_ready, nak_conn, nak_qp, nak_code, nak_msn, nak_rnr, cerr_valid, cerr_ready, cerr_conn,
             commit_grant_valid, commit_grant,
-            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, for_ack, for_open, word_op, at_ack, at_slot, at_resend, at_timer, at_watch, at_open, at_opened, grants, calm, calm_now, begins_watch, state_after, rtt_after, own_srtt,
+            commit_ack_valid, commit_ack, commit_timer_valid, commit_timer, init_done, choice, commits, timer, others, step, count, conn, path, time, for_ack, for_open, word_op, at_ack, at_slot, at_resend, at_timer, at_watch, at_open, at_opened, grants, calm, calm_now, calm_there, begins_watch, state_after, rtt_after, own_srtt,
             own_longest, srtt_here,
             cum_reg, span_reg, has_msg, more, npkts,
             length_low, packet, inflight, qp_error, at_pick, ends, skips, asides, responds, empties, is_shut, is_closed, is_message, waits, yields, resends, pick_ends, pick_skips, attempt, closed, shut, via, desc_held, desc_reg, alloc_held, alloc_row,
             alloc_ppsn, alloc_entry, nak_held, nak_conn_reg, nak_qp_reg, nak_code_reg, nak_msn_reg, nak_rnr_reg, for_rnr, cerr_held,
             cerr_reg, wake_held, wake_reg, new_tx, new_ack, new_conn_ack, new_conn_tx,
             out, put_path, put_path_ack, put_conn_tx, put_conn_ack, put_conn_cfg, here, there, row, rnr, nak, choose, emptied, desc_free,
-            ack_taken, ack_conn, ack_home, ack_may, span, span_there, pipe_there, chosen, chosen_port, element, to_old, nak_offset,
-            nak_span, nak_inside, table_row, slot_row, same_conn, same_path, pipe_after, emit_desc,
+            ack_taken, ack_conn, ack_home, ack_may, span, pipe_there, chosen, chosen_port, element, to_old, nak_offset,
+            nak_span, nak_inside, table_row, slot_row, same_conn, same_path, began, began_conn, began_path, pipe_after, emit_desc,
         })
     }
 }
