@@ -33,6 +33,16 @@ pub struct Routed {
     pub fmax_mhz: Option<f64>,
     pub from: String,
     pub to: String,
+    /// Where the longest paths end, the longest first; only where asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slowest: Vec<SlowEnd>,
+}
+
+/// Registers of one name, or a memory: how long after the clock's edge the last of their inputs settles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlowEnd {
+    pub to: String,
+    pub ns: f64,
 }
 
 /// The figures of one block in one build on one part.
@@ -171,7 +181,7 @@ pub mod tests {
     fn what_does_not_fit_is_named() {
         let f = Figures::new(Target::Ecp5, "ecp5", "b", &measured(&[("DP16KD", 300), ("LUT4", 100_000)], 1), None);
         assert_eq!(f.excess(), "LUT 100000 of 83640, BRAM 300 of 208");
-        let slow = Routed { fmax_mhz: Some(81.6), from: String::new(), to: String::new() };
+        let slow = Routed { fmax_mhz: Some(81.6), from: String::new(), to: String::new(), slowest: Vec::new() };
         let f = Figures::new(Target::Ecp5, "ecp5", "b", &measured(&[("LUT4", 1)], 1), Some(slow));
         assert_eq!((f.excess().as_str(), f.misses().unwrap().as_str()), ("", "82 MHz, needs 100"));
     }

@@ -1,14 +1,14 @@
 //! The stand-alone ECP5 board: the whole `ecp5` build between a serial line and a GMII-like stream, down to a bitstream.
 //!
 //! In: the emitted build, the hand-written board modules and pins of constraints/ecp5. Out: mrnic_ecp5.bit and full.json.
-//! Guarantees: the frequency is that of the routed board; a board that misses its clock is an error, its bitstream stays; what Yosys made is
+//! Guarantees: the frequency is that of the routed board; a board that misses its clock is an error, its bitstream stays, and where the longest paths end is told either way; what Yosys made is
 //! kept, so that place and route can be run again alone.
 use crate::command::progress;
 use crate::derived::Derived;
 use crate::design::Emitted;
 use crate::error::{io, SynthError};
 use crate::figures::Figures;
-use crate::run::{Job, Runner};
+use crate::run::{Job, Runner, EVERY_PATH};
 use crate::target::Target;
 use crate::tools::Tools;
 use anyhow::{bail, Result};
@@ -22,6 +22,8 @@ pub const TOP: &str = "mrnic_ecp5";
 const LPF: &str = include_str!("../../../constraints/ecp5/mrnic_ecp5.lpf");
 /// The board's clock, in MHz.
 pub const CLOCK_MHZ: f64 = 62.5;
+/// How many of the slowest registers are printed.
+const TOLD: usize = 5;
 
 macro_rules! modules {
     ($($name:literal),* $(,)?) => {
@@ -77,7 +79,7 @@ pub fn run(out: &Path) -> Result<()> {
     fs::write(runner.file("pins.lpf"), LPF).map_err(io("write", runner.file("pins.lpf")))?;
     let clock = CLOCK_MHZ.to_string();
     // router1 does not get to the end of a board this full
-    let options = ["--router", "router2", "--package", "CABGA381", "--lpf", "pins.lpf", "--freq", clock.as_str()];
+    let options = ["--router", "router2", "--package", "CABGA381", "--lpf", "pins.lpf", "--freq", clock.as_str(), EVERY_PATH];
     bar.set_message("nextpnr (up to an hour)");
     let routed = runner.route(TOP, "netlist.json", &options, Some("board.config"))?;
     bar.inc(1);
@@ -95,6 +97,8 @@ pub fn run(out: &Path) -> Result<()> {
     say!("{TOP}: {} LUTs, {} FFs, {} BRAMs, {} levels, {mhz:.1} MHz", figures.lut, figures.ff, figures.bram, figures.levels);
     say!("{}", derived.text());
     say!("files: {} {}", bitstream.display(), json.display());
+    let slowest: Vec<_> = routed.slowest.iter().take(TOLD).map(|end| format!("{} {:.1}", end.to, end.ns)).collect();
+    say!("slowest (ns): {}", slowest.join(", "));
     if mhz < CLOCK_MHZ {
         bail!("{TOP} misses its clock of {CLOCK_MHZ} MHz: {mhz:.1} MHz, from {} to {}", routed.from, routed.to);
     }

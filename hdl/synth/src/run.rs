@@ -5,10 +5,11 @@
 //! a failure is told in the tool's own line.
 use crate::cache::{digest, Cache};
 use crate::error::{io, SynthError};
-use crate::figures::{Figures, Measured, Routed};
+use crate::figures::{Figures, Measured, Routed, SlowEnd};
 use crate::target::Target;
 use crate::tools::Tools;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +21,11 @@ const PNR: &str = include_str!("../scripts/nextpnr.py");
 const PNR_OPTIONS: &[&str] = &["--85k", "--speed", "8", "--seed", "1", "--timing-allow-fail"];
 const BLOCK_OPTIONS: &[&str] =
     &["--router", "router1", "--package", "CABGA756", "--out-of-context", "--lpf-allow-unconstrained", "--freq", "125"];
+
+/// Lets the report tell how long every path is.
+pub const EVERY_PATH: &str = "--detailed-timing-report";
+/// How many of the slowest ends are kept.
+const SLOWEST: usize = 12;
 
 /// One block to be measured.
 pub struct Job<'a> {
@@ -41,9 +47,11 @@ pub struct Runner {
 #[derive(Debug, Deserialize)]
 struct Report {
     #[serde(default)]
-    fmax: std::collections::BTreeMap<String, Frequency>,
+    fmax: BTreeMap<String, Frequency>,
     #[serde(default)]
     critical_paths: Vec<CriticalPath>,
+    #[serde(default)]
+    detailed_net_timings: Vec<Net>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,13 +77,49 @@ struct End {
     cell: String,
 }
 
+/// A net at whose ends a clock takes what it carries.
+#[derive(Debug, Deserialize)]
+struct Net {
+    event: String,
+    endpoints: Vec<NetEnd>,
+}
+
+#[derive(Debug, Deserialize)]
+struct NetEnd {
+    cell: String,
+    event: String,
+    /// Shortest and longest path to it, in ns.
+    delay: (f64, f64),
+}
+
+/// A register's or a memory's name without what the tools append to it for each bit.
+fn name_of(cell: &str) -> &str {
+    let ends = ["_TRELLIS_FF", "_LUT4", "_PFUMX", "_L6MUX", "_CCU2C", ".mem.", "$"];
+    &cell[..ends.iter().filter_map(|end| cell.find(end)).min().unwrap_or(cell.len())]
+}
+
 impl Report {
     fn routed(&self) -> Routed {
         let slowest = self.fmax.values().map(|f| f.achieved).min_by(f64::total_cmp);
         // only a path from a clock to the same clock is one between two registers
         let path = self.critical_paths.iter().find(|p| p.from == p.to && !p.path.is_empty());
         let end = |pick: &dyn Fn(&[Step]) -> String| path.map_or_else(String::new, |p| pick(&p.path));
-        Routed { fmax_mhz: slowest, from: end(&|p| p[0].from.cell.clone()), to: end(&|p| p[p.len() - 1].to.cell.clone()) }
+        let (from, to) = (end(&|p| p[0].from.cell.clone()), end(&|p| p[p.len() - 1].to.cell.clone()));
+        Routed { fmax_mhz: slowest, from, to, slowest: self.slowest() }
+    }
+
+    fn slowest(&self) -> Vec<SlowEnd> {
+        let mut longest = BTreeMap::new();
+        for net in &self.detailed_net_timings {
+            for end in net.endpoints.iter().filter(|end| end.event == net.event) {
+                let ns = longest.entry(name_of(&end.cell)).or_insert(0.0);
+                *ns = end.delay.1.max(*ns);
+            }
+        }
+        let mut ends: Vec<_> = longest.into_iter().map(|(to, ns)| SlowEnd { to: to.into(), ns }).collect();
+        ends.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+        ends.truncate(SLOWEST);
+        ends
     }
 }
 
@@ -242,9 +286,21 @@ mod tests {
             {"from": "posedge b", "to": "posedge b", "path": [{"from": {"cell": "r"}, "to": {"cell": "s"}},
             {"from": {"cell": "s"}, "to": {"cell": "t"}}]}]}"#;
         let routed = serde_json::from_str::<Report>(text).unwrap().routed();
-        assert_eq!(routed, Routed { fmax_mhz: Some(99.5), from: "r".into(), to: "t".into() });
+        assert_eq!(routed, Routed { fmax_mhz: Some(99.5), from: "r".into(), to: "t".into(), slowest: Vec::new() });
         let none = serde_json::from_str::<Report>("{}").unwrap().routed();
         assert_eq!(none.fmax_mhz, None);
+    }
+
+    #[test]
+    fn the_slowest_ends_are_told_by_register_and_of_one_clock() {
+        let text = r#"{"detailed_net_timings": [
+            {"event": "posedge a", "endpoints": [{"cell": "x.count_TRELLIS_FF_Q_3", "event": "posedge a", "delay": [1.0, 7.5]},
+                {"cell": "x.count_TRELLIS_FF_Q_2", "event": "posedge a", "delay": [1.0, 9.0]},
+                {"cell": "pin", "event": "<async>", "delay": [1.0, 30.0]}]},
+            {"event": "posedge a", "endpoints": [{"cell": "x.table.mem.0.7$RAMW_SLICE", "event": "posedge a", "delay": [2.0, 11.25]}]}]}"#;
+        let slowest = serde_json::from_str::<Report>(text).unwrap().routed().slowest;
+        let slowest: Vec<_> = slowest.iter().map(|end| (end.to.as_str(), end.ns)).collect();
+        assert_eq!(slowest, [("x.table", 11.25), ("x.count", 9.0)]);
     }
 
     #[test]
