@@ -18,9 +18,19 @@ pub(crate) const SYNTH: &str = include_str!("../scripts/synth.py");
 const DEPTH: &str = include_str!("../scripts/depth.py");
 const PNR: &str = include_str!("../scripts/nextpnr.py");
 /// Of place and route; timing does not decide whether a run succeeds.
-const PNR_OPTIONS: &[&str] = &["--85k", "--speed", "8", "--seed", "1", "--timing-allow-fail"];
-const BLOCK_OPTIONS: &[&str] =
-    &["--router", "router1", "--package", "CABGA756", "--out-of-context", "--lpf-allow-unconstrained", "--freq", "125"];
+const PNR_OPTIONS: &[&str] = &["--85k", "--speed", "8", "--timing-allow-fail"];
+const BLOCK_OPTIONS: &[&str] = &[
+    "--seed",
+    "1",
+    "--router",
+    "router1",
+    "--package",
+    "CABGA756",
+    "--out-of-context",
+    "--lpf-allow-unconstrained",
+    "--freq",
+    "125",
+];
 
 /// Lets the report tell how long every path is.
 pub const EVERY_PATH: &str = "--detailed-timing-report";
