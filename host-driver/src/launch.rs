@@ -14,6 +14,8 @@ use std::sync::Mutex;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// How long a server may take to end after its client has failed.
+const GRACE: Duration = Duration::from_secs(2);
 /// How long a server may take until it listens, and a side that should end until it has ended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -166,9 +168,9 @@ pub fn pair_within(server: Command, client: Command, show: bool, limit: Option<D
         Ok(client) => client.wait_within(limit),
         Err(error) => Err(error),
     };
-    // A server waits without end for a client that failed.
+    // A server waits without end for a client that failed, unless it has failed first: then its words tell why.
     let failed = !client.as_ref().is_ok_and(|c| c.status.success());
-    let server = server.wait_or_end(if failed { Duration::ZERO } else { PATIENCE });
+    let server = server.wait_or_end(if failed { GRACE } else { PATIENCE });
     Ok((server?, client?))
 }
 
