@@ -121,22 +121,10 @@ fn rows_are_those_written_last() {
         let (at, row) = (write_conn as usize, (8 * write_conn + write_path) as usize);
         let percent = pick(&mut rng, &[0, 30, 100]);
         // a row of a path in every second clock at most
-        tx_rests = put(
-            &mut b,
-            &mut rng,
-            "path_tx",
-            if tx_rests { 0 } else { percent },
-            &Packed::random::<PathTx>(&mut Rng(clock + 1)),
-            &mut t.path_tx[row],
-        );
-        ack_rests = put(
-            &mut b,
-            &mut rng,
-            "path_ack",
-            if ack_rests { 0 } else { percent },
-            &Packed::random::<PathAck>(&mut Rng(clock + 2)),
-            &mut t.path_ack[row],
-        );
+        let spaced = |rests: bool| if rests { 0 } else { percent };
+        let (tx, ack) = (Packed::random::<PathTx>(&mut Rng(clock + 1)), Packed::random::<PathAck>(&mut Rng(clock + 2)));
+        tx_rests = put(&mut b, &mut rng, "path_tx", spaced(tx_rests), &tx, &mut t.path_tx[row]);
+        ack_rests = put(&mut b, &mut rng, "path_ack", spaced(ack_rests), &ack, &mut t.path_ack[row]);
         put(&mut b, &mut rng, "conn_cfg", percent, &Packed::random::<ConnCfg>(&mut Rng(clock + 3)), &mut t.conn_cfg[at]);
         put(&mut b, &mut rng, "conn_tx", percent, &Packed::random::<ConnTx>(&mut Rng(clock + 4)), &mut t.conn_tx[at]);
         put(&mut b, &mut rng, "conn_ack", percent, &Packed::random::<ConnAck>(&mut Rng(clock + 5)), &mut t.conn_ack[at]);

@@ -1,8 +1,8 @@
 //! The stand-alone ECP5 board: the whole `ecp5` build between a serial line and a GMII-like stream, down to a bitstream.
 //!
 //! In: the emitted build, the hand-written board modules and pins of constraints/ecp5. Out: mrnic_ecp5.bit and full.json.
-//! Guarantees: the frequency is that of the routed board; a board that misses its clock is an error, its bitstream stays, and where the longest paths end is told either way; what Yosys made is
-//! kept, so that place and route can be run again alone.
+//! Guarantees: the frequency is that of the routed board; a board that misses its clock is an error, its bitstream stays; where the longest
+//! paths end is told either way; what Yosys made is kept, so that place and route can be run again alone.
 use crate::command::progress;
 use crate::derived::Derived;
 use crate::design::Emitted;

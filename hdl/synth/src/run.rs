@@ -110,12 +110,12 @@ fn name_of(cell: &str) -> &str {
 
 impl Report {
     fn routed(&self) -> Routed {
-        let slowest = self.fmax.values().map(|f| f.achieved).min_by(f64::total_cmp);
+        let fmax_mhz = self.fmax.values().map(|f| f.achieved).min_by(f64::total_cmp);
         // only a path from a clock to the same clock is one between two registers
         let path = self.critical_paths.iter().find(|p| p.from == p.to && !p.path.is_empty());
         let end = |pick: &dyn Fn(&[Step]) -> String| path.map_or_else(String::new, |p| pick(&p.path));
         let (from, to) = (end(&|p| p[0].from.cell.clone()), end(&|p| p[p.len() - 1].to.cell.clone()));
-        Routed { fmax_mhz: slowest, from, to, slowest: self.slowest() }
+        Routed { fmax_mhz, from, to, slowest: self.slowest() }
     }
 
     fn slowest(&self) -> Vec<SlowEnd> {

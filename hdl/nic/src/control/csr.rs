@@ -355,9 +355,9 @@ impl Logic for Csr {
         comment!(
             "a doorbell waits for the rows that were written before it: a queue pair's first work finds it open everywhere"
         );
-        // a block shows that it is busy two clocks after the write at the latest, and that is seen a clock late
         // said by all blocks, far and near: a write does not wait for that path
         self.inited.d.next = self.init_done.val();
+        // a block shows that it is busy two clocks after the write at the latest, and that is seen a clock late
         self.settling.d.next = self.commit_valid.q.val() | self.commit_settle.q.val() | self.cfg_busy.val();
         self.unsettled.next = self.commit_valid.q.val() | self.settling.q.val();
         self.blocked.next = false;

@@ -74,6 +74,7 @@ pub struct GrantPick {
     nth: [Constant<Bits<3>>; 8],
     /// W: packets a path may have outstanding.
     span_max: Constant<Bits<9>>,
+    /// W - 1: with one more packet a path has W outstanding.
     span_last: Constant<Bits<9>>,
 }
 
